@@ -1,0 +1,76 @@
+-- name: CutSpans :many
+-- Hands pieces of ready spans to workers. Runs that a verb or the resolver holds are skipped until the next
+-- round; the lock makes a cancel see every flight that was handed out before it. A piece is handed out only
+-- if its whole ready row still holds everything that this statement wants of it.
+WITH p AS (
+    SELECT unnest(@ready_ids::uuid[]) AS ready_id, unnest(@flight_ids::uuid[]) AS flight_id,
+           unnest(@worker_ids::uuid[]) AS worker_id, unnest(@pieces::text[])::int4multirange AS piece,
+           unnest(@sizes::int[]) AS size, unnest(@pars::int[]) AS par
+), need AS (
+    SELECT ready_id, range_agg(piece) AS want, sum(size)::int AS size FROM p GROUP BY ready_id
+), runs AS MATERIALIZED (
+    SELECT run_id, params FROM ax.run WHERE run_id = ANY(@run_ids::uuid[]) ORDER BY run_id FOR SHARE SKIP LOCKED
+), r AS MATERIALIZED (
+    SELECT r.id, r.run_id, r.ready_at, r.version_id, r.n, r.ord, r.generation, r.kind, r.attempt, r.delivery, r.losses,
+           r.level, r.namespace, r.queue, r.key, need.size, r.todo - need.want AS rest
+    FROM ax.ready r JOIN need ON need.ready_id = r.id
+    WHERE r.todo @> need.want AND r.run_id IN (SELECT u.run_id FROM runs u)
+    ORDER BY r.id
+    FOR UPDATE OF r
+), gone AS (
+    DELETE FROM ax.ready USING r WHERE ready.id = r.id AND isempty(r.rest)
+), less AS (
+    UPDATE ax.ready SET todo = r.rest, n = r.n - r.size FROM r WHERE ready.id = r.id AND NOT isempty(r.rest)
+), handed AS (
+    INSERT INTO ax.flight (id, run_id, worker_id, ready_at, dispatched_at, version_id, epoch, par, ord, generation,
+                           kind, attempt, delivery, losses, level, namespace, queue, key, todo)
+    SELECT p.flight_id, r.run_id, p.worker_id, r.ready_at, clock_timestamp(), r.version_id, @epoch::int, p.par, r.ord,
+           r.generation, r.kind, r.attempt, r.delivery, r.losses, r.level, r.namespace, r.queue, r.key, p.piece
+    FROM p JOIN r ON r.id = p.ready_id
+    RETURNING id, run_id, ready_at, dispatched_at
+)
+SELECT h.id, h.ready_at, h.dispatched_at,
+       CASE WHEN octet_length(runs.params) <= 4096 THEN runs.params END AS params
+FROM handed h JOIN runs ON runs.run_id = h.run_id;
+
+-- name: ReadyLanes :many
+-- The window that the Board holds: the first spans of every (namespace, queue, level), due now or within the
+-- horizon. The recursive part hops from lane to lane over the index, so that its cost is the number of lanes.
+WITH RECURSIVE lane AS (
+    (SELECT r.namespace, r.queue, r.level FROM ax.ready r ORDER BY r.namespace, r.queue, r.level LIMIT 1)
+    UNION ALL
+    SELECT n.namespace, n.queue, n.level
+    FROM lane l CROSS JOIN LATERAL (
+        SELECT r.namespace, r.queue, r.level FROM ax.ready r
+        WHERE (r.namespace, r.queue, r.level) > (l.namespace, l.queue, l.level)
+        ORDER BY r.namespace, r.queue, r.level LIMIT 1) n
+)
+SELECT r.id, r.run_id, r.not_before, r.ready_at, r.version_id, r.ord, r.generation, r.kind, r.attempt, r.delivery,
+       r.losses, r.level, r.namespace, r.queue, r.todo::text AS todo
+FROM lane l CROSS JOIN LATERAL (
+    SELECT x.id, x.run_id, x.not_before, x.ready_at, x.version_id, x.ord, x.generation, x.kind, x.attempt, x.delivery,
+           x.losses, x.level, x.namespace, x.queue, x.todo FROM ax.ready x
+    WHERE x.namespace = l.namespace AND x.queue = l.queue AND x.level = l.level
+      AND x.not_before <= now() + make_interval(secs => @horizon_s::float8)
+    ORDER BY x.not_before, x.id
+    LIMIT @per_lane) r;
+
+-- name: ReadySpans :many
+-- The named ready rows, for hints that carry ids.
+SELECT r.id, r.run_id, r.not_before, r.ready_at, r.version_id, r.ord, r.generation, r.kind, r.attempt, r.delivery,
+       r.losses, r.level, r.namespace, r.queue, r.todo::text AS todo
+FROM ax.ready r WHERE r.id = ANY(@ids::uuid[]);
+
+-- name: Flights :many
+-- Everything in flight, for a new leader's books.
+SELECT f.id, f.run_id, f.worker_id, f.version_id, f.par, f.ord, f.generation, f.kind, f.attempt, f.delivery,
+       f.losses, f.level, f.namespace, f.queue, f.ready_at, f.dispatched_at, f.todo::text AS todo
+FROM ax.flight f
+ORDER BY f.id;
+
+-- name: EmptyFlights :many
+-- Flights whose work is finished but whose retirement was lost with their worker's process.
+SELECT id, run_id, ord FROM ax.flight WHERE isempty(todo) ORDER BY id LIMIT @most;
+
+-- name: Version :one
+SELECT id, namespace, flow, hash, graph FROM ax.flow_version WHERE id = @id;

@@ -1,0 +1,84 @@
+-- name: RegisterWorker :exec
+INSERT INTO ax.worker (id, seen_at, started_at, state, urgent, namespace, host, pid, labels, handlers)
+VALUES (@id, clock_timestamp(), clock_timestamp(), 0, @urgent, @namespace, @host, @pid, @labels, @handlers);
+
+-- name: Beat :one
+-- A worker's heartbeat. alive 0 says that the leader gave it up: it must drop everything and register anew.
+-- The answer holds the worker's flights and what is asked of it.
+WITH w AS (
+    UPDATE ax.worker
+    SET beat = beat + 1, seen_at = clock_timestamp(), state = @state, cpu = @cpu, memory = @memory,
+        handlers = @handlers, running = @running
+    WHERE id = @id
+    RETURNING id
+), cleared AS (
+    DELETE FROM ax.ask a
+    WHERE a.worker_id = @id AND NOT EXISTS (SELECT 1 FROM ax.flight f WHERE f.id = a.execution_id)
+)
+SELECT (SELECT count(*) FROM w)::int AS alive,
+       coalesce((SELECT array_agg(f.id) FROM ax.flight f WHERE f.worker_id = @id), '{}')::uuid[] AS flights,
+       coalesce((SELECT array_agg(a.execution_id) FROM ax.ask a WHERE a.worker_id = @id AND a.kind = 1), '{}')::uuid[] AS cancels,
+       coalesce((SELECT array_agg(a.execution_id) FROM ax.ask a WHERE a.worker_id = @id AND a.kind = 2), '{}')::uuid[] AS givebacks;
+
+-- name: LeaveWorker :exec
+-- A worker that has drained takes itself off the list.
+DELETE FROM ax.worker WHERE id = @id;
+
+-- name: Workers :many
+-- What the leader sees of the workers, and whether any flight has lost its owner or its retirement.
+SELECT w.id, w.beat, w.state, w.urgent, w.cpu, w.memory, w.namespace, w.host, w.labels, w.handlers, w.running, w.seen_at
+FROM ax.worker w ORDER BY w.id;
+
+-- name: BuryWorkers :many
+-- Removes workers whose beat has not moved since the leader counted it.
+DELETE FROM ax.worker w
+USING (SELECT unnest(@ids::uuid[]) AS id, unnest(@beats::bigint[]) AS beat) d
+WHERE w.id = d.id AND w.beat = d.beat
+RETURNING w.id;
+
+-- name: AssignedFlights :many
+-- A worker's flights among ids, with what running them needs.
+SELECT f.id, f.run_id, f.version_id, f.par, f.ord, f.generation, f.kind, f.attempt, f.delivery, f.level, f.namespace,
+       f.ready_at, f.dispatched_at, f.todo::text AS todo
+FROM ax.flight f
+WHERE f.worker_id = @worker_id AND f.id = ANY(@ids::uuid[])
+ORDER BY f.dispatched_at, f.id;
+
+-- name: RunHeads :many
+SELECT run_id, version_id, state, level, namespace, flow, trace_id, params
+FROM ax.run WHERE run_id = ANY(@run_ids::uuid[]);
+
+-- name: StageHead :one
+SELECT generation, state, shard_total, max_attempts, cut
+FROM ax.stage WHERE run_id = @run_id AND ord = @ord;
+
+-- name: ShardInputs :many
+SELECT chunk, keys, inputs FROM ax.shard_input
+WHERE run_id = @run_id AND ord = @ord AND generation = @generation AND chunk BETWEEN @first AND @last
+ORDER BY chunk;
+
+-- name: Output :one
+-- The newest success of one shard in its stage's current generation.
+SELECT r.output FROM ax.result r
+WHERE r.run_id = @run_id AND r.ord = @ord AND r.shard = @shard AND r.outcome = 10
+  AND r.generation = (SELECT s.generation FROM ax.stage s WHERE s.run_id = @run_id AND s.ord = @ord)
+ORDER BY r.attempt DESC, r.delivery DESC
+LIMIT 1;
+
+-- name: Outputs :many
+-- A page of a stage's outputs in index order: the newest success of each shard.
+SELECT DISTINCT ON (r.shard) r.shard, r.output FROM ax.result r
+WHERE r.run_id = @run_id AND r.ord = @ord AND r.outcome = 10 AND r.shard > @after
+  AND r.generation = (SELECT s.generation FROM ax.stage s WHERE s.run_id = @run_id AND s.ord = @ord)
+ORDER BY r.shard, r.attempt DESC, r.delivery DESC
+LIMIT @most;
+
+-- name: AskFlights :exec
+-- Asks the workers of a run's flights; asking twice is asking once.
+INSERT INTO ax.ask (execution_id, kind, worker_id)
+SELECT f.id, @kind, f.worker_id FROM ax.flight f WHERE f.run_id = @run_id
+ON CONFLICT DO NOTHING;
+
+-- name: InsertShardInputs :copyfrom
+INSERT INTO ax.shard_input (run_id, ord, generation, chunk, keys, inputs)
+VALUES (@run_id, @ord, @generation, @chunk, @keys, @inputs);
