@@ -241,6 +241,8 @@ func TestTiesAreFIFOThroughEveryLevel(t *testing.T) {
 	due := base.Add(3 * wheel.Span)
 	w := wheel.New[string](base)
 	w.Add(due, "from the heap")
+	w.Advance(due.Add(-wheel.Span), nil)
+	w.Add(due, "from the far end of the coarse ring")
 	w.Advance(due.Add(-wheel.Span/2), nil)
 	w.Add(due, "from the coarse ring")
 	w.Advance(due.Add(-time.Millisecond), nil)
@@ -251,7 +253,10 @@ func TestTiesAreFIFOThroughEveryLevel(t *testing.T) {
 	for _, f := range fired {
 		got = append(got, f.Payload)
 	}
-	want := []string{"from the heap", "from the coarse ring", "from the fine ring", "same tick, rounded up"}
+	want := []string{
+		"from the heap", "from the far end of the coarse ring", "from the coarse ring", "from the fine ring",
+		"same tick, rounded up",
+	}
 	if !slices.Equal(got, want) {
 		t.Fatalf("fired %q, want %q", got, want)
 	}
