@@ -197,6 +197,17 @@ func (q *Queries) Flights(ctx context.Context) ([]FlightsRow, error) {
 	return items, nil
 }
 
+const now = `-- name: Now :one
+SELECT clock_timestamp()::timestamptz AS now
+`
+
+func (q *Queries) Now(ctx context.Context) (time.Time, error) {
+	row := q.db.QueryRow(ctx, now)
+	var now time.Time
+	err := row.Scan(&now)
+	return now, err
+}
+
 const readyLanes = `-- name: ReadyLanes :many
 WITH RECURSIVE lane AS (
     (SELECT r.namespace, r.queue, r.level FROM ax.ready r ORDER BY r.namespace, r.queue, r.level LIMIT 1)

@@ -27,8 +27,8 @@ WITH d AS (
     SELECT unnest($1::uuid[]) AS e, unnest($2::text[])::int4multirange AS done,
            generate_subscripts($1::uuid[], 1) AS k
 ), l AS MATERIALIZED (
-    SELECT f.id, f.run_id, f.ready_at, f.dispatched_at, f.epoch, f.ord, f.generation, f.attempt, f.delivery,
-           d.k, f.todo * d.done AS acc, f.todo - d.done AS rest
+    SELECT f.id, f.run_id, f.ready_at, f.dispatched_at, f.epoch, f.version_id, f.ord, f.generation, f.kind, f.attempt,
+           f.delivery, f.losses, f.level, f.namespace, f.queue, f.key, d.k, f.todo * d.done AS acc, f.todo - d.done AS rest
     FROM ax.flight f JOIN d ON f.id = d.e
     WHERE f.worker_id = $3
     ORDER BY f.id
@@ -50,7 +50,10 @@ WITH d AS (
     JOIN l ON l.k = r.k
     WHERE l.acc @> r.shard
 )
-SELECT l.id, l.acc::text AS accepted, isempty(l.rest)::bool AS empty FROM l
+SELECT l.id, l.run_id, l.ready_at, l.version_id, l.ord, l.generation, l.kind, l.attempt, l.delivery, l.losses,
+       l.level, l.namespace, l.queue, coalesce(l.key, '')::text AS key, l.acc::text AS taken,
+       isempty(l.rest)::bool AS empty
+FROM l
 `
 
 type FinishSpansParams struct {
@@ -68,9 +71,22 @@ type FinishSpansParams struct {
 }
 
 type FinishSpansRow struct {
-	ID       uuid.UUID
-	Accepted string
-	Empty    bool
+	ID         uuid.UUID
+	RunID      uuid.UUID
+	ReadyAt    time.Time
+	VersionID  int32
+	Ord        int16
+	Generation int16
+	Kind       int16
+	Attempt    int16
+	Delivery   int16
+	Losses     int16
+	Level      int16
+	Namespace  string
+	Queue      string
+	Key        string
+	Taken      string
+	Empty      bool
 }
 
 // Takes whatever part of a worker's report is still owed and forgets the rest (a zombie's, a repeat's, a
@@ -99,7 +115,24 @@ func (q *Queries) FinishSpans(ctx context.Context, arg FinishSpansParams) ([]Fin
 	var items []FinishSpansRow
 	for rows.Next() {
 		var i FinishSpansRow
-		if err := rows.Scan(&i.ID, &i.Accepted, &i.Empty); err != nil {
+		if err := rows.Scan(
+			&i.ID,
+			&i.RunID,
+			&i.ReadyAt,
+			&i.VersionID,
+			&i.Ord,
+			&i.Generation,
+			&i.Kind,
+			&i.Attempt,
+			&i.Delivery,
+			&i.Losses,
+			&i.Level,
+			&i.Namespace,
+			&i.Queue,
+			&i.Key,
+			&i.Taken,
+			&i.Empty,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

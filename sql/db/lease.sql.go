@@ -7,6 +7,7 @@ package db
 
 import (
 	"context"
+	"time"
 )
 
 const fence = `-- name: Fence :exec
@@ -24,4 +25,129 @@ type FenceParams struct {
 func (q *Queries) Fence(ctx context.Context, arg FenceParams) error {
 	_, err := q.db.Exec(ctx, fence, arg.Name, arg.Epoch)
 	return err
+}
+
+const leaseLook = `-- name: LeaseLook :one
+SELECT epoch, holder, renewed_at,
+       (extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint AS left_us,
+       (extract(epoch FROM expires_at - renewed_at) * 1000000)::bigint AS ttl_us
+FROM ax.lease WHERE name = $1
+`
+
+type LeaseLookRow struct {
+	Epoch     int64
+	Holder    string
+	RenewedAt time.Time
+	LeftUs    int64
+	TtlUs     int64
+}
+
+// What a contender needs to know, in the database's time: how long the lease runs still (negative: has
+// expired) and how long it ran from its last renewal.
+func (q *Queries) LeaseLook(ctx context.Context, name string) (LeaseLookRow, error) {
+	row := q.db.QueryRow(ctx, leaseLook, name)
+	var i LeaseLookRow
+	err := row.Scan(
+		&i.Epoch,
+		&i.Holder,
+		&i.RenewedAt,
+		&i.LeftUs,
+		&i.TtlUs,
+	)
+	return i, err
+}
+
+const leaseRenew = `-- name: LeaseRenew :execrows
+UPDATE ax.lease
+SET renewed_at = clock_timestamp(), expires_at = clock_timestamp() + $1::bigint * interval '1 microsecond'
+WHERE name = $2 AND epoch = $3::bigint AND expires_at > clock_timestamp()
+`
+
+type LeaseRenewParams struct {
+	TtlUs int64
+	Name  string
+	Epoch int64
+}
+
+// Touches no key column, so it passes transactions that hold the fence. An expired lease stays expired:
+// trust in it ended before, and a renewal that was delayed on its way must not undo a resignation.
+func (q *Queries) LeaseRenew(ctx context.Context, arg LeaseRenewParams) (int64, error) {
+	result, err := q.db.Exec(ctx, leaseRenew, arg.TtlUs, arg.Name, arg.Epoch)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const leaseResign = `-- name: LeaseResign :one
+WITH resigned AS (
+    UPDATE ax.lease SET expires_at = clock_timestamp()
+    WHERE name = $1 AND epoch = $2::bigint AND expires_at > clock_timestamp()
+    RETURNING name
+)
+SELECT count(pg_notify('ax_lease', name)) FROM resigned
+`
+
+type LeaseResignParams struct {
+	Name  string
+	Epoch int64
+}
+
+// Expires the lease and tells the contenders, who take it at once.
+func (q *Queries) LeaseResign(ctx context.Context, arg LeaseResignParams) (int64, error) {
+	row := q.db.QueryRow(ctx, leaseResign, arg.Name, arg.Epoch)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const leaseSeed = `-- name: LeaseSeed :exec
+INSERT INTO ax.lease (name, epoch, holder, expires_at, renewed_at)
+VALUES ($1, 0, '', 'epoch', 'epoch')
+ON CONFLICT (name) DO NOTHING
+`
+
+// A lease that nobody has held yet: expired, with an epoch that no term bears.
+func (q *Queries) LeaseSeed(ctx context.Context, name string) error {
+	_, err := q.db.Exec(ctx, leaseSeed, name)
+	return err
+}
+
+const leaseTake = `-- name: LeaseTake :one
+WITH taken AS (
+    UPDATE ax.lease
+    SET epoch = epoch + 1, holder = $1, renewed_at = clock_timestamp(),
+        expires_at = clock_timestamp() + $2::bigint * interval '1 microsecond'
+    WHERE lease.name = $3 AND lease.epoch = $4::bigint
+      AND (expires_at <= clock_timestamp() OR renewed_at = $5::timestamptz)
+    RETURNING lease.name, lease.epoch, lease.holder, lease.renewed_at
+), term AS (
+    INSERT INTO ax.lease_term (name, epoch, holder, acquired_at)
+    SELECT taken.name, taken.epoch, taken.holder, taken.renewed_at FROM taken
+)
+SELECT epoch FROM taken
+`
+
+type LeaseTakeParams struct {
+	Holder    string
+	TtlUs     int64
+	Name      string
+	Seen      int64
+	Unrenewed *time.Time
+}
+
+// Takes an expired lease: compare-and-set on the epoch that was seen and on the expiry, or, where the
+// contender has watched the lease go unrenewed for its whole time (the database's clock has gone back), on
+// that last renewal. Raising epoch, a key column, waits for every transaction that holds the fence.
+func (q *Queries) LeaseTake(ctx context.Context, arg LeaseTakeParams) (int64, error) {
+	row := q.db.QueryRow(ctx, leaseTake,
+		arg.Holder,
+		arg.TtlUs,
+		arg.Name,
+		arg.Seen,
+		arg.Unrenewed,
+	)
+	var epoch int64
+	err := row.Scan(&epoch)
+	return epoch, err
 }

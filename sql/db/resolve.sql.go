@@ -25,8 +25,7 @@ WITH x AS (
 ), u AS (
     UPDATE ax.stage s
     SET state = x.state, shard_total = coalesce(nullif(x.total, -1), s.shard_total), reason = nullif(x.reason, ''),
-        ready_at = clock_timestamp(), finished_at = CASE WHEN x.state >= 10 THEN clock_timestamp() END,
-        cut = CASE WHEN x.place = 3 THEN (SELECT a.cut FROM ax.stage a WHERE a.run_id = x.run_id AND a.ord = x.kind) END
+        ready_at = clock_timestamp(), finished_at = CASE WHEN x.state >= 10 THEN clock_timestamp() END
     FROM x
     WHERE s.run_id = ANY($17::uuid[]) AND s.run_id = x.run_id AND s.ord = x.ord
       AND s.generation = x.generation AND s.state = 0
@@ -130,7 +129,7 @@ SET state = x.state, finished_at = clock_timestamp(), version = r.version + 1
 FROM (SELECT unnest($1::uuid[]) AS run_id, unnest($3::smallint[]) AS state) x
 WHERE r.run_id = ANY($1::uuid[]) AND r.run_id = x.run_id AND r.state = ANY($2::smallint[])
   AND r.finished_at IS NULL
-RETURNING r.run_id, r.state
+RETURNING r.run_id, r.state, r.finished_at
 `
 
 type EndRunsParams struct {
@@ -140,8 +139,9 @@ type EndRunsParams struct {
 }
 
 type EndRunsRow struct {
-	RunID uuid.UUID
-	State int16
+	RunID      uuid.UUID
+	State      int16
+	FinishedAt *time.Time
 }
 
 // Ends locked runs, once.
@@ -154,7 +154,7 @@ func (q *Queries) EndRuns(ctx context.Context, arg EndRunsParams) ([]EndRunsRow,
 	var items []EndRunsRow
 	for rows.Next() {
 		var i EndRunsRow
-		if err := rows.Scan(&i.RunID, &i.State); err != nil {
+		if err := rows.Scan(&i.RunID, &i.State, &i.FinishedAt); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -372,56 +372,6 @@ func (q *Queries) RemainingOf(ctx context.Context, arg RemainingOfParams) ([]Rem
 	return items, nil
 }
 
-const someStages = `-- name: SomeStages :many
-SELECT s.run_id, s.ord, s.generation, s.state, coalesce(s.shard_total, -1)::int AS shard_total, s.finished_at
-FROM ax.stage s
-JOIN (SELECT unnest($1::uuid[]) AS run_id, unnest($2::smallint[]) AS ord) k
-  ON k.run_id = s.run_id AND k.ord = s.ord
-WHERE s.run_id = ANY($3::uuid[])
-`
-
-type SomeStagesParams struct {
-	StageRuns []uuid.UUID
-	Ords      []int16
-	RunIds    []uuid.UUID
-}
-
-type SomeStagesRow struct {
-	RunID      uuid.UUID
-	Ord        int16
-	Generation int16
-	State      int16
-	ShardTotal int32
-	FinishedAt *time.Time
-}
-
-func (q *Queries) SomeStages(ctx context.Context, arg SomeStagesParams) ([]SomeStagesRow, error) {
-	rows, err := q.db.Query(ctx, someStages, arg.StageRuns, arg.Ords, arg.RunIds)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []SomeStagesRow
-	for rows.Next() {
-		var i SomeStagesRow
-		if err := rows.Scan(
-			&i.RunID,
-			&i.Ord,
-			&i.Generation,
-			&i.State,
-			&i.ShardTotal,
-			&i.FinishedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const stagesOf = `-- name: StagesOf :many
 SELECT run_id, ord, generation, state, coalesce(shard_total, -1)::int AS shard_total, finished_at
 FROM ax.stage WHERE run_id = ANY($1::uuid[])
@@ -452,45 +402,6 @@ func (q *Queries) StagesOf(ctx context.Context, runIds []uuid.UUID) ([]StagesOfR
 			&i.State,
 			&i.ShardTotal,
 			&i.FinishedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const undecidedStages = `-- name: UndecidedStages :many
-SELECT s.run_id, count(*) FILTER (WHERE s.state < 10)::int AS undecided,
-       bool_or(s.state IN (11, 14))::bool AS failed, bool_or(s.state = 12)::bool AS cancelled
-FROM ax.stage s WHERE s.run_id = ANY($1::uuid[]) GROUP BY s.run_id
-`
-
-type UndecidedStagesRow struct {
-	RunID     uuid.UUID
-	Undecided int32
-	Failed    bool
-	Cancelled bool
-}
-
-// How many stages of each run are not decided, for runs whose stages were not all read.
-func (q *Queries) UndecidedStages(ctx context.Context, runIds []uuid.UUID) ([]UndecidedStagesRow, error) {
-	rows, err := q.db.Query(ctx, undecidedStages, runIds)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []UndecidedStagesRow
-	for rows.Next() {
-		var i UndecidedStagesRow
-		if err := rows.Scan(
-			&i.RunID,
-			&i.Undecided,
-			&i.Failed,
-			&i.Cancelled,
 		); err != nil {
 			return nil, err
 		}

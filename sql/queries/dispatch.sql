@@ -74,3 +74,6 @@ SELECT id, run_id, ord FROM ax.flight WHERE isempty(todo) ORDER BY id LIMIT @mos
 
 -- name: Version :one
 SELECT id, namespace, flow, hash, graph FROM ax.flow_version WHERE id = @id;
+
+-- name: Now :one
+SELECT clock_timestamp()::timestamptz AS now;

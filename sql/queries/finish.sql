@@ -8,8 +8,8 @@ WITH d AS (
     SELECT unnest(@executions::uuid[]) AS e, unnest(@done::text[])::int4multirange AS done,
            generate_subscripts(@executions::uuid[], 1) AS k
 ), l AS MATERIALIZED (
-    SELECT f.id, f.run_id, f.ready_at, f.dispatched_at, f.epoch, f.ord, f.generation, f.attempt, f.delivery,
-           d.k, f.todo * d.done AS acc, f.todo - d.done AS rest
+    SELECT f.id, f.run_id, f.ready_at, f.dispatched_at, f.epoch, f.version_id, f.ord, f.generation, f.kind, f.attempt,
+           f.delivery, f.losses, f.level, f.namespace, f.queue, f.key, d.k, f.todo * d.done AS acc, f.todo - d.done AS rest
     FROM ax.flight f JOIN d ON f.id = d.e
     WHERE f.worker_id = @worker_id
     ORDER BY f.id
@@ -31,7 +31,10 @@ WITH d AS (
     JOIN l ON l.k = r.k
     WHERE l.acc @> r.shard
 )
-SELECT l.id, l.acc::text AS accepted, isempty(l.rest)::bool AS empty FROM l;
+SELECT l.id, l.run_id, l.ready_at, l.version_id, l.ord, l.generation, l.kind, l.attempt, l.delivery, l.losses,
+       l.level, l.namespace, l.queue, coalesce(l.key, '')::text AS key, l.acc::text AS taken,
+       isempty(l.rest)::bool AS empty
+FROM l;
 
 -- name: DeleteEmptyFlights :exec
 -- Removes flights that have nothing left to finish.

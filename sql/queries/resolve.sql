@@ -15,13 +15,6 @@ SELECT run_id, version_id, state, level, namespace, flow, queue FROM ax.run WHER
 SELECT run_id, ord, generation, state, coalesce(shard_total, -1)::int AS shard_total, finished_at
 FROM ax.stage WHERE run_id = ANY(@run_ids::uuid[]);
 
--- name: SomeStages :many
-SELECT s.run_id, s.ord, s.generation, s.state, coalesce(s.shard_total, -1)::int AS shard_total, s.finished_at
-FROM ax.stage s
-JOIN (SELECT unnest(@stage_runs::uuid[]) AS run_id, unnest(@ords::smallint[]) AS ord) k
-  ON k.run_id = s.run_id AND k.ord = s.ord
-WHERE s.run_id = ANY(@run_ids::uuid[]);
-
 -- name: ApplyDecisions :many
 -- Releases, skips and fails waiting stages of locked runs, and gives the released ones their span: a ready
 -- row, or at once a flight (flight_ids not null: a worker has room), or a parked row for aligned shards.
@@ -37,8 +30,7 @@ WITH x AS (
 ), u AS (
     UPDATE ax.stage s
     SET state = x.state, shard_total = coalesce(nullif(x.total, -1), s.shard_total), reason = nullif(x.reason, ''),
-        ready_at = clock_timestamp(), finished_at = CASE WHEN x.state >= 10 THEN clock_timestamp() END,
-        cut = CASE WHEN x.place = 3 THEN (SELECT a.cut FROM ax.stage a WHERE a.run_id = x.run_id AND a.ord = x.kind) END
+        ready_at = clock_timestamp(), finished_at = CASE WHEN x.state >= 10 THEN clock_timestamp() END
     FROM x
     WHERE s.run_id = ANY(@run_ids::uuid[]) AND s.run_id = x.run_id AND s.ord = x.ord
       AND s.generation = x.generation AND s.state = 0
@@ -74,13 +66,7 @@ SET state = x.state, finished_at = clock_timestamp(), version = r.version + 1
 FROM (SELECT unnest(@ended::uuid[]) AS run_id, unnest(@states::smallint[]) AS state) x
 WHERE r.run_id = ANY(@ended::uuid[]) AND r.run_id = x.run_id AND r.state = ANY(@from_states::smallint[])
   AND r.finished_at IS NULL
-RETURNING r.run_id, r.state;
-
--- name: UndecidedStages :many
--- How many stages of each run are not decided, for runs whose stages were not all read.
-SELECT s.run_id, count(*) FILTER (WHERE s.state < 10)::int AS undecided,
-       bool_or(s.state IN (11, 14))::bool AS failed, bool_or(s.state = 12)::bool AS cancelled
-FROM ax.stage s WHERE s.run_id = ANY(@run_ids::uuid[]) GROUP BY s.run_id;
+RETURNING r.run_id, r.state, r.finished_at;
 
 -- name: MarkStuck :exec
 -- Sets a run aside whose own fault keeps the engine from deciding it.

@@ -1,0 +1,145 @@
+package span
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"axflow/shard"
+	"axflow/sql/db"
+	"axflow/sql/pipe"
+	"axflow/stage"
+)
+
+// placing collects the places of taken indices on stages that are locked.
+type placing struct {
+	stages map[StageKey]db.LockStagesRow
+	ready  db.PlaceReadyParams
+	parked db.PlaceParkedParams
+	heads  map[uuid.UUID]Ready
+}
+
+func newPlacing(locked []db.LockStagesRow) *placing {
+	p := &placing{stages: make(map[StageKey]db.LockStagesRow, len(locked)), heads: make(map[uuid.UUID]Ready)}
+	for _, s := range locked {
+		p.stages[StageKey{s.RunID, s.Ord}] = s
+	}
+	return p
+}
+
+// maxAttempts is the stage's raised limit, 0 when no operator raised it.
+func (p *placing) maxAttempts(k StageKey) int {
+	if m := p.stages[k].MaxAttempts; m != nil {
+		return int(*m)
+	}
+	return 0
+}
+
+// put gives indices of a header their place. size is how many indices the header's flight held.
+func (p *placing) put(h Header, set shard.Set, why Reason, delay time.Duration, size int) {
+	s, ok := p.stages[StageKey{h.Run, h.Ord}]
+	if !ok {
+		return
+	}
+	attempt, delivery, losses := h.next(why, size)
+	place, reason := Destination(why, stage.StageState(s.State), s.Generation == h.Generation, losses)
+	switch place {
+	case Nowhere:
+	case ToReady:
+		id := newID()
+		r := &p.ready
+		r.Ids = append(r.Ids, id)
+		r.StageRuns = append(r.StageRuns, h.Run)
+		r.Ords = append(r.Ords, h.Ord)
+		r.Generations = append(r.Generations, h.Generation)
+		r.Kinds = append(r.Kinds, int16(h.Kind))
+		r.VersionIds = append(r.VersionIds, h.VersionID)
+		r.Attempts = append(r.Attempts, attempt)
+		r.Deliveries = append(r.Deliveries, delivery)
+		r.Losses = append(r.Losses, losses)
+		r.Levels = append(r.Levels, int16(h.Level))
+		r.Namespaces = append(r.Namespaces, h.Namespace)
+		r.Queues = append(r.Queues, h.Queue)
+		r.Keys = append(r.Keys, h.Key)
+		r.DelayMs = append(r.DelayMs, delay.Milliseconds())
+		r.QuantumMs = append(r.QuantumMs, quantum(delay).Milliseconds())
+		r.Ns = append(r.Ns, int32(set.Len())) //nolint:gosec // at most MaxShards
+		r.Todos = append(r.Todos, set.String())
+		h.ID, h.Attempt, h.Delivery, h.Losses = id, attempt, delivery, losses
+		p.heads[id] = Ready{Header: h, Set: set}
+	case ToParked:
+		h.Losses = losses
+		p.park(h, set, reason)
+	}
+}
+
+// park gives indices a place among the parked. They keep the attempt that they failed in: a replay counts on
+// from there.
+func (p *placing) park(h Header, set shard.Set, reason ParkReason) {
+	r := &p.parked
+	r.Ids = append(r.Ids, newID())
+	r.StageRuns = append(r.StageRuns, h.Run)
+	r.Ords = append(r.Ords, h.Ord)
+	r.Generations = append(r.Generations, h.Generation)
+	r.Kinds = append(r.Kinds, int16(h.Kind))
+	r.VersionIds = append(r.VersionIds, h.VersionID)
+	r.Attempts = append(r.Attempts, h.Attempt)
+	r.Deliveries = append(r.Deliveries, h.Delivery)
+	r.Losses = append(r.Losses, h.Losses)
+	r.Levels = append(r.Levels, int16(h.Level))
+	r.Namespaces = append(r.Namespaces, h.Namespace)
+	r.Queues = append(r.Queues, h.Queue)
+	r.Keys = append(r.Keys, h.Key)
+	r.Reasons = append(r.Reasons, int16(reason))
+	r.Ns = append(r.Ns, int32(set.Len())) //nolint:gosec // at most MaxShards
+	r.Todos = append(r.Todos, set.String())
+}
+
+// queue adds the statements of everything put to the pipe.
+func (p *placing) queue(ctx context.Context, to *pipe.Pipe, distinct []uuid.UUID, made *[]db.PlaceReadyRow) {
+	if len(p.ready.Ids) > 0 {
+		p.ready.RunIds, p.ready.Live = distinct, live
+		_, _ = to.PlaceReady(ctx, p.ready)
+		pipe.Rows(to, made)
+	}
+	if len(p.parked.Ids) > 0 {
+		p.parked.RunIds, p.parked.Live = distinct, active
+		_, _ = to.PlaceParked(ctx, p.parked)
+	}
+}
+
+// commit writes everything put, decides the stages named by keys, queues what also adds, and ends the open
+// transaction.
+func (p *placing) commit(ctx context.Context, conn Conn, keys []StageKey, receipt *Receipt, also ...func(*pipe.Pipe)) error {
+	_, _, distinct := columns(keys)
+	var made []db.PlaceReadyRow
+	var decided []db.RetireStagesRow
+	to := pipe.New()
+	p.queue(ctx, to, distinct, &made)
+	if len(keys) > 0 {
+		retireStages(ctx, to, keys, &decided)
+	}
+	for _, add := range also {
+		add(to)
+	}
+	to.Text("commit")
+	if err := to.Send(ctx, conn); err != nil {
+		rollback(ctx, conn)
+		return err
+	}
+	receipt.Decided = append(receipt.Decided, decidedOf(decided)...)
+	receipt.Ready = append(receipt.Ready, p.made(made)...)
+	return nil
+}
+
+// made are the ready rows as the database wrote them.
+func (p *placing) made(rows []db.PlaceReadyRow) []Ready {
+	out := make([]Ready, 0, len(rows))
+	for _, row := range rows {
+		r := p.heads[row.ID]
+		r.NotBefore, r.ReadyAt = row.NotBefore, row.ReadyAt
+		out = append(out, r)
+	}
+	return out
+}
