@@ -1,0 +1,346 @@
+package flow
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// CheckParams tells whether params, JSON, hold to the flow's params schema: for those who know only the
+// graph and not the Go type. The error names every field that is wrong. No bytes at all are read as {}. It
+// knows the keywords that Go types and jsonschema tags give rise to, and passes over others.
+func (g *Graph) CheckParams(params []byte) error {
+	g.index()
+	if g.schemaErr != nil {
+		return fmt.Errorf("flow %q: its params schema: %w", g.Flow, g.schemaErr)
+	}
+	if len(bytes.TrimSpace(params)) == 0 {
+		params = []byte("{}")
+	}
+	var v any
+	d := json.NewDecoder(bytes.NewReader(params))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return fmt.Errorf("flow %q: params are not JSON: %w", g.Flow, err)
+	}
+	if d.More() {
+		return fmt.Errorf("flow %q: params are more than one JSON value: send one", g.Flow)
+	}
+	c := checker{defs: g.schema.Defs}
+	c.value("", g.schema, v, 0)
+	if c.faults == nil {
+		return nil
+	}
+	return fmt.Errorf("flow %q: params: %w", g.Flow, errors.Join(c.faults...))
+}
+
+// rules is the part of a JSON Schema that is checked.
+type rules struct {
+	anything, nothing bool // the schemas true and false
+
+	Ref                  string            `json:"$ref"`
+	Defs                 map[string]*rules `json:"$defs"`
+	Type                 string            `json:"type"`
+	Properties           map[string]*rules `json:"properties"`
+	PatternProperties    map[string]*rules `json:"patternProperties"`
+	AdditionalProperties *rules            `json:"additionalProperties"`
+	Required             []string          `json:"required"`
+	Items                *rules            `json:"items"`
+	OneOf                []*rules          `json:"oneOf"`
+	AnyOf                []*rules          `json:"anyOf"`
+	Enum                 []json.RawMessage `json:"enum"`
+	Const                json.RawMessage   `json:"const"`
+	Minimum              json.Number       `json:"minimum"`
+	Maximum              json.Number       `json:"maximum"`
+	ExclusiveMinimum     json.Number       `json:"exclusiveMinimum"`
+	ExclusiveMaximum     json.Number       `json:"exclusiveMaximum"`
+	MinLength            *int              `json:"minLength"`
+	MaxLength            *int              `json:"maxLength"`
+	Pattern              string            `json:"pattern"`
+	MinItems             *int              `json:"minItems"`
+	MaxItems             *int              `json:"maxItems"`
+	UniqueItems          bool              `json:"uniqueItems"`
+	Format               string            `json:"format"`
+
+	pattern  *regexp.Regexp
+	patterns map[string]*regexp.Regexp
+}
+
+// readRules reads a schema; none at all lets anything pass.
+func readRules(schema []byte) (*rules, error) {
+	if len(schema) == 0 {
+		return &rules{anything: true}, nil
+	}
+	r := new(rules)
+	if err := json.Unmarshal(schema, r); err != nil {
+		return nil, fmt.Errorf("reading it: %w", err)
+	}
+	return r, nil
+}
+
+// UnmarshalJSON reads a schema, which may be true or false, and compiles its patterns.
+func (r *rules) UnmarshalJSON(b []byte) error {
+	switch string(b) {
+	case "true":
+		r.anything = true
+		return nil
+	case "false":
+		r.nothing = true
+		return nil
+	}
+	type bare rules
+	if err := json.Unmarshal(b, (*bare)(r)); err != nil {
+		return err
+	}
+	var err error
+	if r.Pattern != "" {
+		if r.pattern, err = regexp.Compile(r.Pattern); err != nil {
+			return fmt.Errorf("pattern %q: %w", r.Pattern, err)
+		}
+	}
+	r.patterns = make(map[string]*regexp.Regexp, len(r.PatternProperties))
+	for p := range r.PatternProperties {
+		if r.patterns[p], err = regexp.Compile(p); err != nil {
+			return fmt.Errorf("pattern %q: %w", p, err)
+		}
+	}
+	return nil
+}
+
+// maxDepth bounds how deep params are looked into, against schemas that refer to themselves.
+const maxDepth = 100
+
+type checker struct {
+	defs   map[string]*rules
+	faults []error
+}
+
+func (c *checker) fault(path, format string, args ...any) {
+	if path == "" {
+		path = "(the whole)"
+	}
+	c.faults = append(c.faults, fmt.Errorf("%s: %w", path, fmt.Errorf(format, args...)))
+}
+
+func (c *checker) value(path string, r *rules, v any, depth int) {
+	for hops := 0; r.Ref != ""; hops++ {
+		next, ok := c.defs[strings.TrimPrefix(r.Ref, "#/$defs/")]
+		if !ok || hops > maxDepth {
+			return
+		}
+		r = next
+	}
+	switch {
+	case depth > maxDepth:
+		c.fault(path, "it is nested deeper than %d: flatten it", maxDepth)
+		return
+	case r.anything:
+		return
+	case r.nothing:
+		c.fault(path, "it is not known: remove it or correct its name")
+		return
+	}
+	for _, any := range [][]*rules{r.OneOf, r.AnyOf} {
+		if len(any) > 0 && !slices.ContainsFunc(any, func(one *rules) bool { return c.holds(one, v, depth) }) {
+			c.fault(path, "%s fits none of the forms allowed", show(v))
+			return
+		}
+	}
+	if len(r.Enum) > 0 && !slices.ContainsFunc(r.Enum, func(e json.RawMessage) bool { return same(e, v) }) {
+		c.fault(path, "%s is not allowed: use one of %s", show(v), bytes.Join(raws(r.Enum), []byte(", ")))
+	}
+	if r.Const != nil && !same(r.Const, v) {
+		c.fault(path, "%s is not allowed: use %s", show(v), r.Const)
+	}
+	if r.Type != "" && !c.typed(path, r.Type, v) {
+		return
+	}
+	switch v := v.(type) {
+	case string:
+		c.text(path, r, v)
+	case json.Number:
+		c.number(path, r, v)
+	case []any:
+		c.list(path, r, v, depth)
+	case map[string]any:
+		c.object(path, r, v, depth)
+	}
+}
+
+// holds tells whether v fits r, without telling of faults.
+func (c *checker) holds(r *rules, v any, depth int) bool {
+	trial := checker{defs: c.defs}
+	trial.value("", r, v, depth+1)
+	return trial.faults == nil
+}
+
+// typed checks the type of v. Lists and objects may be null, as nil slices, maps and pointers of Go are.
+func (c *checker) typed(path, want string, v any) bool {
+	got := "null"
+	switch v := v.(type) {
+	case string:
+		got = "string"
+	case bool:
+		got = "boolean"
+	case []any:
+		got = "array"
+	case map[string]any:
+		got = "object"
+	case json.Number:
+		got = "number"
+		if n, ok := new(big.Rat).SetString(v.String()); want == "integer" && ok && n.IsInt() {
+			got = "integer"
+		}
+	}
+	if got == want || got == "null" && path != "" && (want == "array" || want == "object") {
+		return true
+	}
+	c.fault(path, "%s is of type %s: give %s", show(v), got, article(want))
+	return false
+}
+
+func (c *checker) text(path string, r *rules, s string) {
+	n := utf8.RuneCountInString(s)
+	if r.MinLength != nil && n < *r.MinLength {
+		c.fault(path, "it is %d characters long: give at least %d", n, *r.MinLength)
+	}
+	if r.MaxLength != nil && n > *r.MaxLength {
+		c.fault(path, "it is %d characters long: give at most %d", n, *r.MaxLength)
+	}
+	if r.pattern != nil && !r.pattern.MatchString(s) {
+		c.fault(path, "%s does not match %s", show(s), r.Pattern)
+	}
+	layout, example := map[string]string{"date-time": time.RFC3339, "date": time.DateOnly}[r.Format], "2026-01-31T08:00:00Z"
+	if r.Format == "date" {
+		example = "2026-01-31"
+	}
+	if layout != "" {
+		if _, err := time.Parse(layout, s); err != nil {
+			c.fault(path, "%s is no %s: write it as %s", show(s), r.Format, example)
+		}
+	}
+}
+
+func (c *checker) number(path string, r *rules, n json.Number) {
+	x, ok := new(big.Rat).SetString(n.String())
+	if !ok {
+		return
+	}
+	for _, b := range []struct {
+		bound json.Number
+		ok    func(cmp int) bool
+		say   string
+	}{
+		{r.Minimum, func(cmp int) bool { return cmp >= 0 }, "at least"},
+		{r.Maximum, func(cmp int) bool { return cmp <= 0 }, "at most"},
+		{r.ExclusiveMinimum, func(cmp int) bool { return cmp > 0 }, "more than"},
+		{r.ExclusiveMaximum, func(cmp int) bool { return cmp < 0 }, "less than"},
+	} {
+		if y, set := new(big.Rat).SetString(b.bound.String()); set && !b.ok(x.Cmp(y)) {
+			c.fault(path, "it is %s: give %s %s", n, b.say, b.bound)
+		}
+	}
+}
+
+func (c *checker) list(path string, r *rules, list []any, depth int) {
+	if r.MinItems != nil && len(list) < *r.MinItems {
+		c.fault(path, "it has %d items: give at least %d", len(list), *r.MinItems)
+	}
+	if r.MaxItems != nil && len(list) > *r.MaxItems {
+		c.fault(path, "it has %d items: give at most %d", len(list), *r.MaxItems)
+	}
+	seen := map[string]bool{}
+	for i, v := range list {
+		at := path + "[" + strconv.Itoa(i) + "]"
+		if r.UniqueItems {
+			if s := show(v); seen[s] {
+				c.fault(at, "%s is there already: give each once", s)
+			} else {
+				seen[s] = true
+			}
+		}
+		if r.Items != nil {
+			c.value(at, r.Items, v, depth+1)
+		}
+	}
+}
+
+func (c *checker) object(path string, r *rules, object map[string]any, depth int) {
+	for _, name := range r.Required {
+		if _, ok := object[name]; !ok {
+			c.fault(join(path, name), "it is missing: give it")
+		}
+	}
+	names := make([]string, 0, len(object))
+	for name := range object {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		v := object[name]
+		property, ok := r.Properties[name]
+		if !ok {
+			property = r.AdditionalProperties
+			for p, re := range r.patterns {
+				if re.MatchString(name) {
+					property = r.PatternProperties[p]
+				}
+			}
+		}
+		if property == nil || v == nil && ok && !slices.Contains(r.Required, name) {
+			continue
+		}
+		c.value(join(path, name), property, v, depth+1)
+	}
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+func article(want string) string {
+	if strings.ContainsRune("aio", rune(want[0])) {
+		return "an " + want
+	}
+	return "a " + want
+}
+
+// show returns v as JSON, at a length that suits an error.
+func show(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return clip(string(b))
+}
+
+func same(want json.RawMessage, v any) bool {
+	var w any
+	d := json.NewDecoder(bytes.NewReader(want))
+	d.UseNumber()
+	if d.Decode(&w) != nil {
+		return false
+	}
+	a, errA := json.Marshal(w)
+	b, errB := json.Marshal(v)
+	return errA == nil && errB == nil && bytes.Equal(a, b)
+}
+
+func raws(list []json.RawMessage) [][]byte {
+	b := make([][]byte, len(list))
+	for i := range list {
+		b[i] = list[i]
+	}
+	return b
+}
