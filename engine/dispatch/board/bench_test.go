@@ -1,0 +1,178 @@
+package board
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"axflow/shard"
+	"axflow/stage"
+)
+
+func benchWorkers(b *Board, workers, slots, handlers int) {
+	for w := range workers {
+		hs := map[string]int{}
+		for h := range handlers {
+			hs[fmt.Sprintf("flow/stage-%d@0123456789abcdef", h)] = slots
+		}
+		b.SetWorker(Worker{ID: id('w', w), Handlers: hs, Urgent: 2})
+	}
+}
+
+func benchSpan(i, handlers int) Span {
+	return Span{
+		ID: id('s', i), Run: id('r', i), Level: stage.Level(i % levels), Namespace: "default", Queue: "default",
+		Handler: fmt.Sprintf("flow/stage-%d@0123456789abcdef", i%handlers), LimitKey: fmt.Sprintf("default/flow/stage-%d", i%handlers),
+		Todo: shard.Span(0, 1), ReadyAt: epoch,
+	}
+}
+
+// BenchmarkOneStageRun is the whole way of a run of one stage: AddSpan, Round, Left.
+func BenchmarkOneStageRun(b *testing.B) {
+	for _, workers := range []int{1, 8, 64} {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+			board := newBoard(b, Config{})
+			benchWorkers(board, workers, 8, 1)
+			s := benchSpan(2, 1)
+			b.ReportAllocs()
+			for i := range b.N {
+				s.ID, s.Run = id('s', i), id('r', i)
+				board.AddSpan(epoch, s)
+				for _, g := range board.Round(epoch, 100) {
+					board.Left(g.Flight, 0)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkReserve is the resolver's short cut.
+func BenchmarkReserve(b *testing.B) {
+	board := newBoard(b, Config{})
+	benchWorkers(board, 8, 8, 1)
+	s := benchSpan(2, 1)
+	b.ReportAllocs()
+	for i := range b.N {
+		s.ID, s.Run = id('s', i), id('r', i)
+		g, ok := board.Reserve(epoch, s)
+		if !ok {
+			b.Fatal("refused")
+		}
+		board.Left(g.Flight, 0)
+	}
+}
+
+// BenchmarkRound hands out and finishes with a standing backlog; an operation is one grant.
+func BenchmarkRound(b *testing.B) {
+	for _, c := range []struct{ spans, handlers, workers int }{{5000, 1, 64}, {5000, 20, 64}, {100_000, 1, 64}, {100_000, 170, 8}} {
+		b.Run(fmt.Sprintf("spans=%d/handlers=%d/workers=%d", c.spans, c.handlers, c.workers), func(b *testing.B) {
+			board := newBoard(b, Config{})
+			benchWorkers(board, c.workers, 8, c.handlers)
+			next := 0
+			add := func() {
+				board.AddSpan(epoch.Add(time.Duration(next)), benchSpan(next, c.handlers))
+				next++
+			}
+			for range c.spans {
+				add()
+			}
+			out := board.Round(epoch, 1<<20)
+			spans := make([]Span, b.N)
+			for i := range spans {
+				spans[i] = benchSpan(next+i, c.handlers)
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			for i := 0; i < b.N; {
+				// A tenth of what is out comes back, as much new work comes in, and a round refills.
+				done := out[:max(1, len(out)/10)]
+				out = out[len(done):]
+				for _, g := range done {
+					board.Left(g.Flight, 0)
+				}
+				for range done {
+					board.AddSpan(epoch.Add(time.Duration(next+i)), spans[min(i, b.N-1)])
+					i++
+				}
+				out = append(out, board.Round(epoch, 1<<20)...)
+			}
+		})
+	}
+}
+
+// BenchmarkBlockedRound is a round that can hand nothing out: 100,000 spans in 1,000 lanes, all limits taken.
+func BenchmarkBlockedRound(b *testing.B) {
+	board := newBoard(b, Config{})
+	benchWorkers(board, 64, 1000, 1)
+	for i := range 100_000 {
+		s := benchSpan(i, 1)
+		s.LimitKey, s.Limit = fmt.Sprintf("key-%d", i%1000), 1
+		board.AddSpan(epoch, s)
+	}
+	out := board.Round(epoch, 1<<20)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for i := range b.N {
+		// One key of a thousand frees, and one span goes.
+		board.Left(out[i%len(out)].Flight, 0)
+		g := board.Round(epoch, 1<<20)
+		if len(g) != 1 {
+			b.StopTimer()
+			if board.Pending().Spans == 0 {
+				return
+			}
+			b.Fatal(len(g))
+		}
+		out[i%len(out)] = g[0]
+	}
+}
+
+// BenchmarkQueueLimit is the worst case of waking: 1,000 lanes wait for one limit of a queue.
+func BenchmarkQueueLimit(b *testing.B) {
+	board := newBoard(b, Config{})
+	benchWorkers(board, 64, 1000, 1)
+	board.SetLimit(OfQueue("default", "default"), 50)
+	add := func(i int) {
+		s := benchSpan(i, 1)
+		s.LimitKey = fmt.Sprintf("key-%d", i%1000)
+		board.AddSpan(epoch, s)
+	}
+	for i := range 100_000 {
+		add(i)
+	}
+	out := board.Round(epoch, 1<<20)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for i := range b.N {
+		board.Left(out[i%len(out)].Flight, 0)
+		g := board.Round(epoch, 1<<20)
+		if len(g) != 1 {
+			b.Fatal(len(g))
+		}
+		out[i%len(out)] = g[0]
+		add(100_000 + i)
+	}
+}
+
+// BenchmarkPieces streams a stage of a million tiny shards through; an operation is one piece.
+func BenchmarkPieces(b *testing.B) {
+	board := newBoard(b, Config{})
+	benchWorkers(board, 8, 8, 1)
+	s := benchSpan(2, 1)
+	board.Learn(s.Handler, 100*time.Microsecond, 256)
+	b.ReportAllocs()
+	for i := 0; i < b.N; {
+		s.ID, s.Todo = id('s', i), shard.Span(0, 1_000_000)
+		board.AddSpan(epoch, s)
+		for {
+			grants := board.Round(epoch, 1000)
+			if len(grants) == 0 {
+				break
+			}
+			i += len(grants)
+			for _, g := range grants {
+				board.Left(g.Flight, 0)
+			}
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package board
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Config says how a Board decides. Only NewID is required; every other zero value means its default.
+type Config struct {
+	// Weights are the shares of P0..P5, each 1..32768. Default 40, 25, 15, 10, 6, 4.
+	Weights [levels]int
+	// Decay is how many levels a span rises per second of waiting. Default 1/60; below 0 turns aging off.
+	Decay float64
+	// Horizon is how much work, by estimate, one slot of a worker may hold in advance. Default 1 s.
+	Horizon time.Duration
+	// MaxPiece is the most indices of one grant. Default 4096.
+	MaxPiece int
+	// MaxRanges is the most ranges of one grant's set. Default 100.
+	MaxRanges int
+	// MaxOutstanding is the most indices that a worker may hold of one handler. Default 16384.
+	MaxOutstanding int
+	// NewID makes the id of a new flight.
+	NewID func() uuid.UUID
+	// Router chooses among the workers that have room. Default LeastCost.
+	Router Router
+}
+
+// Board is the dispatcher's book of what is pending, who could run it and what is handed out. The package
+// comment says how it decides. It is not safe for concurrent use: one goroutine owns it.
+type Board struct {
+	maxPiece, maxRanges, maxOutstanding int
+	horizon                             int64 // ns
+	rise                                int64 // ns of waiting per level; 0: aging is off
+	weights                             [levels]int64
+	newID                               func() uuid.UUID
+	router                              Router
+
+	spans    map[uuid.UUID]*node
+	runs     map[uuid.UUID]*node // first pending span of each run
+	flights  map[uuid.UUID]*flight
+	workers  map[uuid.UUID]*worker
+	live     []*worker // registered workers, in order of arrival
+	handlers map[string]*handler
+	scopes   map[Scope]*scope
+	lanes    map[laneKey]*lane
+	allLanes []*lane
+	idle     int        // lanes without a span
+	active   []*handler // handlers that may be able to hand something out
+
+	turns rotation // levels among handlers, counted in grants
+	heads [levels]heap[*handler]
+	stamp uint64 // raised by every grant: proposals made before it are stale
+	seq   uint64
+
+	pending, handedOut [levels]Count
+
+	freeNodes   []*node
+	freeFlights []*flight
+	seats       []*Pool // scratch
+}
+
+// New makes an empty Board. It fails when a setting is out of its bounds, and names every such setting.
+func New(c Config) (*Board, error) {
+	b := &Board{
+		newID:    c.NewID,
+		spans:    map[uuid.UUID]*node{},
+		runs:     map[uuid.UUID]*node{},
+		flights:  map[uuid.UUID]*flight{},
+		workers:  map[uuid.UUID]*worker{},
+		handlers: map[string]*handler{},
+		scopes:   map[Scope]*scope{},
+		lanes:    map[laneKey]*lane{},
+	}
+	var faults []error
+	if c.NewID == nil {
+		faults = append(faults, errors.New("board: NewID is nil: give a source of flight ids, such as uuid.NewV7"))
+	}
+	positive := func(name string, v, fallback int) int {
+		if v < 0 {
+			faults = append(faults, fmt.Errorf("board: %s is %d: give at least 1, or 0 for the default %d", name, v, fallback))
+		}
+		if v == 0 {
+			return fallback
+		}
+		return v
+	}
+	b.maxPiece = positive("MaxPiece", c.MaxPiece, 4096)
+	b.maxRanges = positive("MaxRanges", c.MaxRanges, 100)
+	b.maxOutstanding = positive("MaxOutstanding", c.MaxOutstanding, 16384)
+	switch {
+	case c.Horizon < 0 || c.Horizon > time.Hour:
+		faults = append(faults, fmt.Errorf("board: Horizon is %s: give up to 1h, or 0 for the default 1s", c.Horizon))
+	case c.Horizon == 0:
+		c.Horizon = time.Second
+	}
+	b.horizon = int64(c.Horizon)
+	if c.Weights == [levels]int{} {
+		c.Weights = [levels]int{40, 25, 15, 10, 6, 4}
+	}
+	if err := b.SetWeights(c.Weights); err != nil {
+		faults = append(faults, err)
+	}
+	if c.Decay == 0 {
+		c.Decay = 1.0 / 60
+	}
+	b.SetDecay(c.Decay)
+	b.SetRouter(c.Router)
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	return b, nil
+}
+
+// SetWeights changes the shares of P0..P5, each 1..32768, from the next turn on.
+func (b *Board) SetWeights(w [levels]int) error {
+	var next [levels]int64
+	for l, v := range w {
+		if v < 1 || v > maxWeight {
+			return fmt.Errorf("board: the weight of P%d is %d: give 1 to %d, since 0 would starve the level", l, v, maxWeight)
+		}
+		next[l] = int64(v)
+	}
+	b.weights = next
+	return nil
+}
+
+// SetDecay changes how many levels a span rises per second of waiting; 0 or less turns aging off, and each level is
+// then plain first come, first served.
+func (b *Board) SetDecay(perSecond float64) {
+	if !(perSecond > 0) {
+		b.rise = 0
+		return
+	}
+	// Slower than a level a year means nothing, and the product of six levels has to fit.
+	const slowest = float64(365 * 24 * time.Hour)
+	b.rise = int64(max(1, min(float64(time.Second)/perSecond, slowest)))
+}
+
+// SetRouter changes how a worker is chosen; nil means LeastCost.
+func (b *Board) SetRouter(r Router) {
+	if r == nil {
+		r = LeastCost{}
+	}
+	b.router = r
+}
