@@ -39,7 +39,7 @@ func plain(err error) error {
 		if field == "" {
 			field = "(the whole)"
 		}
-		return fmt.Errorf("field %q is a %s where %s is wanted", field, t.Value, t.Type)
+		return fmt.Errorf("field %q is of type %s where %s is wanted", field, t.Value, t.Type)
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return fmt.Errorf("unknown field %s: remove it or correct its name", name)

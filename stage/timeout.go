@@ -47,13 +47,13 @@ func (t Timeout) faults() []error {
 		value time.Duration
 		zero  string
 	}{
-		{"Execution", t.Execution, "for the default of 1h"},
-		{"Dispatch", t.Dispatch, "for the default of 1m"},
-		{"Overall", t.Overall, "for none"},
-		{"Heartbeat", t.Heartbeat, "for none"},
+		{"Timeout.Execution", t.Execution, "for the default of 1h"},
+		{"Timeout.Dispatch", t.Dispatch, "for the default of 1m"},
+		{"Timeout.Overall", t.Overall, "for none"},
+		{"Timeout.Heartbeat", t.Heartbeat, "for none"},
 	} {
 		if f.value < 0 || 0 < f.value && f.value < time.Millisecond {
-			faults = append(faults, fmt.Errorf("Timeout.%s is %v: use at least 1ms, or 0 %s", f.name, f.value, f.zero))
+			faults = append(faults, fmt.Errorf("%s is %v: use at least 1ms, or 0 %s", f.name, f.value, f.zero))
 		}
 	}
 	return faults
