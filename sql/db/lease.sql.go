@@ -114,12 +114,16 @@ func (q *Queries) LeaseSeed(ctx context.Context, name string) error {
 }
 
 const leaseTake = `-- name: LeaseTake :one
-WITH taken AS (
+WITH held AS MATERIALIZED (
+    SELECT l.name, l.epoch FROM ax.lease l
+    WHERE l.name = $1 AND l.epoch = $2::bigint
+      AND (l.expires_at <= clock_timestamp() OR l.renewed_at = $3::timestamptz)
+    FOR UPDATE
+), taken AS (
     UPDATE ax.lease
-    SET epoch = epoch + 1, holder = $1, renewed_at = clock_timestamp(),
-        expires_at = clock_timestamp() + $2::bigint * interval '1 microsecond'
-    WHERE lease.name = $3 AND lease.epoch = $4::bigint
-      AND (expires_at <= clock_timestamp() OR renewed_at = $5::timestamptz)
+    SET epoch = held.epoch + 1, holder = $4, renewed_at = clock_timestamp(),
+        expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond'
+    FROM held WHERE lease.name = held.name AND lease.epoch = held.epoch
     RETURNING lease.name, lease.epoch, lease.holder, lease.renewed_at
 ), term AS (
     INSERT INTO ax.lease_term (name, epoch, holder, acquired_at)
@@ -129,23 +133,24 @@ SELECT epoch FROM taken
 `
 
 type LeaseTakeParams struct {
-	Holder    string
-	TtlUs     int64
 	Name      string
 	Seen      int64
 	Unrenewed *time.Time
+	Holder    string
+	TtlUs     int64
 }
 
 // Takes an expired lease: compare-and-set on the epoch that was seen and on the expiry, or, where the
 // contender has watched the lease go unrenewed for its whole time (the database's clock has gone back), on
-// that last renewal. Raising epoch, a key column, waits for every transaction that holds the fence.
+// that last renewal. FOR UPDATE waits for every transaction that holds the fence; the times of the new term
+// are read after that wait, so they are later than whatever the old term wrote.
 func (q *Queries) LeaseTake(ctx context.Context, arg LeaseTakeParams) (int64, error) {
 	row := q.db.QueryRow(ctx, leaseTake,
-		arg.Holder,
-		arg.TtlUs,
 		arg.Name,
 		arg.Seen,
 		arg.Unrenewed,
+		arg.Holder,
+		arg.TtlUs,
 	)
 	var epoch int64
 	err := row.Scan(&epoch)

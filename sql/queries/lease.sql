@@ -24,9 +24,9 @@ FROM ax.lease WHERE name = @name;
 -- that last renewal. FOR UPDATE waits for every transaction that holds the fence; the times of the new term
 -- are read after that wait, so they are later than whatever the old term wrote.
 WITH held AS MATERIALIZED (
-    SELECT name, epoch FROM ax.lease
-    WHERE name = @name AND epoch = @seen::bigint
-      AND (expires_at <= clock_timestamp() OR renewed_at = sqlc.narg('unrenewed')::timestamptz)
+    SELECT l.name, l.epoch FROM ax.lease l
+    WHERE l.name = @name AND l.epoch = @seen::bigint
+      AND (l.expires_at <= clock_timestamp() OR l.renewed_at = sqlc.narg('unrenewed')::timestamptz)
     FOR UPDATE
 ), taken AS (
     UPDATE ax.lease
