@@ -145,7 +145,7 @@ func (r *Resolver) collect(ctx context.Context, conn Conn, heads []db.LockRunsRo
 	for _, h := range heads {
 		v, err := r.Versions.Get(ctx, q, h.VersionID)
 		if err != nil {
-			if ctx.Err() != nil || pgError(err) {
+			if !r.Versions.Unreadable(err) {
 				return nil, err
 			}
 			r.Logger.Error("run set aside: its flow version cannot be read", "run", h.RunID, "err", err)

@@ -3,11 +3,9 @@ package resolve
 import (
 	"bytes"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"axflow/sql/db"
 	"axflow/stage"
@@ -33,11 +31,6 @@ func distinct(ids []uuid.UUID) []uuid.UUID {
 	ids = slices.Clone(ids)
 	sortIDs(ids)
 	return slices.Compact(ids)
-}
-
-func pgError(err error) bool {
-	var pg *pgconn.PgError
-	return errors.As(err, &pg) || pgconn.SafeToRetry(err)
 }
 
 func rollback(ctx context.Context, conn db.DBTX) {

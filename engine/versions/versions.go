@@ -50,9 +50,17 @@ func (c *Cache) Get(ctx context.Context, q *db.Queries, id int32) (*Version, err
 	}
 	graph, err := flow.ParseGraph(row.Graph)
 	if err != nil {
-		return nil, fmt.Errorf("reading the graph of flow version %d: %w", id, err)
+		return nil, fmt.Errorf("%w: flow version %d: %w", ErrUnreadable, id, err)
 	}
 	return c.put(id, row.Namespace, row.Flow, row.Hash, graph), nil
+}
+
+// ErrUnreadable says that a version's content means nothing to this binary: its runs cannot be decided here.
+var ErrUnreadable = errors.New("unreadable flow version")
+
+// Unreadable tells ErrUnreadable, and versions that do not exist, from a database that fails.
+func (c *Cache) Unreadable(err error) bool {
+	return errors.Is(err, ErrUnreadable) || errors.Is(err, pgx.ErrNoRows)
 }
 
 // Peek returns the version if it is in memory, else nil.

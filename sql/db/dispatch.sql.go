@@ -12,6 +12,36 @@ import (
 	"github.com/google/uuid"
 )
 
+const alignedWaiting = `-- name: AlignedWaiting :many
+SELECT DISTINCT run_id, ord FROM ax.parked WHERE reason = 4 ORDER BY run_id, ord LIMIT $1
+`
+
+type AlignedWaitingRow struct {
+	RunID uuid.UUID
+	Ord   int16
+}
+
+// Stages with shards that wait for aligned upstream shards.
+func (q *Queries) AlignedWaiting(ctx context.Context, most int32) ([]AlignedWaitingRow, error) {
+	rows, err := q.db.Query(ctx, alignedWaiting, most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AlignedWaitingRow
+	for rows.Next() {
+		var i AlignedWaitingRow
+		if err := rows.Scan(&i.RunID, &i.Ord); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const cutSpans = `-- name: CutSpans :many
 WITH p AS (
     SELECT unnest($1::uuid[]) AS ready_id, unnest($2::uuid[]) AS flight_id,
@@ -41,7 +71,7 @@ WITH p AS (
     RETURNING id, run_id, ready_at, dispatched_at
 )
 SELECT h.id, h.ready_at, h.dispatched_at,
-       CASE WHEN octet_length(runs.params) <= 4096 THEN runs.params END AS params
+       (CASE WHEN octet_length(runs.params) <= 4096 THEN runs.params END)::bytea AS params
 FROM handed h JOIN runs ON runs.run_id = h.run_id
 `
 
@@ -60,7 +90,7 @@ type CutSpansRow struct {
 	ID           uuid.UUID
 	ReadyAt      time.Time
 	DispatchedAt time.Time
-	Params       interface{}
+	Params       []byte
 }
 
 // Hands pieces of ready spans to workers. Runs that a verb or the resolver holds are skipped until the next

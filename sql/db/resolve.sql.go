@@ -231,7 +231,7 @@ func (q *Queries) LockRun(ctx context.Context, runID uuid.UUID) (LockRunRow, err
 
 const lockRuns = `-- name: LockRuns :many
 SELECT run_id, version_id, state, level, namespace, queue,
-       CASE WHEN octet_length(params) <= 4096 THEN params END AS params
+       (CASE WHEN octet_length(params) <= 4096 THEN params END)::bytea AS params
 FROM ax.run
 WHERE run_id = ANY($1::uuid[]) AND finished_at IS NULL AND stuck IS NULL
 ORDER BY run_id
@@ -245,7 +245,7 @@ type LockRunsRow struct {
 	Level     int16
 	Namespace string
 	Queue     string
-	Params    interface{}
+	Params    []byte
 }
 
 // Locks open runs for a decision; those that another transaction holds are left for the next round.

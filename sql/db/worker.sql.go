@@ -201,6 +201,18 @@ func (q *Queries) LeaveWorker(ctx context.Context, id uuid.UUID) error {
 	return err
 }
 
+const orphans = `-- name: Orphans :one
+SELECT EXISTS (SELECT 1 FROM ax.flight f WHERE NOT EXISTS (SELECT 1 FROM ax.worker w WHERE w.id = f.worker_id))::bool AS orphans
+`
+
+// Whether any flight has lost its owner.
+func (q *Queries) Orphans(ctx context.Context) (bool, error) {
+	row := q.db.QueryRow(ctx, orphans)
+	var orphans bool
+	err := row.Scan(&orphans)
+	return orphans, err
+}
+
 const output = `-- name: Output :one
 SELECT r.output FROM ax.result r
 WHERE r.run_id = $1 AND r.ord = $2 AND r.shard = $3 AND r.outcome = 10

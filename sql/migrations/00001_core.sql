@@ -214,6 +214,7 @@ CREATE TABLE ax.parked (
     CONSTRAINT parked_holds_work CHECK (n > 0 AND NOT isempty(todo))
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000);
 CREATE INDEX parked_stage ON ax.parked (run_id, ord);
+CREATE INDEX parked_aligned ON ax.parked (run_id, ord) WHERE reason = 4;
 
 CREATE TABLE ax.worker (
     id         uuid        PRIMARY KEY,

@@ -30,7 +30,7 @@ WITH p AS (
     RETURNING id, run_id, ready_at, dispatched_at
 )
 SELECT h.id, h.ready_at, h.dispatched_at,
-       CASE WHEN octet_length(runs.params) <= 4096 THEN runs.params END AS params
+       (CASE WHEN octet_length(runs.params) <= 4096 THEN runs.params END)::bytea AS params
 FROM handed h JOIN runs ON runs.run_id = h.run_id;
 
 -- name: ReadyLanes :many
@@ -77,3 +77,7 @@ SELECT id, namespace, flow, hash, graph FROM ax.flow_version WHERE id = @id;
 
 -- name: Now :one
 SELECT clock_timestamp()::timestamptz AS now;
+
+-- name: AlignedWaiting :many
+-- Stages with shards that wait for aligned upstream shards.
+SELECT DISTINCT run_id, ord FROM ax.parked WHERE reason = 4 ORDER BY run_id, ord LIMIT @most;

@@ -1,7 +1,7 @@
 -- name: LockRuns :many
 -- Locks open runs for a decision; those that another transaction holds are left for the next round.
 SELECT run_id, version_id, state, level, namespace, queue,
-       CASE WHEN octet_length(params) <= 4096 THEN params END AS params
+       (CASE WHEN octet_length(params) <= 4096 THEN params END)::bytea AS params
 FROM ax.run
 WHERE run_id = ANY(@run_ids::uuid[]) AND finished_at IS NULL AND stuck IS NULL
 ORDER BY run_id

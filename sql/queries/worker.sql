@@ -29,6 +29,10 @@ DELETE FROM ax.worker WHERE id = @id;
 SELECT w.id, w.beat, w.state, w.urgent, w.cpu, w.memory, w.namespace, w.host, w.labels, w.handlers, w.running, w.seen_at
 FROM ax.worker w ORDER BY w.id;
 
+-- name: Orphans :one
+-- Whether any flight has lost its owner.
+SELECT EXISTS (SELECT 1 FROM ax.flight f WHERE NOT EXISTS (SELECT 1 FROM ax.worker w WHERE w.id = f.worker_id))::bool AS orphans;
+
 -- name: BuryWorkers :many
 -- Removes workers whose beat has not moved since the leader counted it.
 DELETE FROM ax.worker w

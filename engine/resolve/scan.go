@@ -1,0 +1,137 @@
+package resolve
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"axflow/flow"
+	"axflow/sql/db"
+	"axflow/sql/span"
+	"axflow/stage"
+)
+
+// Found is what a full scan repaired, and the news that follows from it.
+type Found struct {
+	Ready    []span.Ready
+	Ended    []uuid.UUID
+	Aligned  []span.StageKey
+	Runs     int // open runs looked at
+	Repaired int // decisions that had been due for longer than LateAfter, and lost retirements
+}
+
+// Scan looks at every open run, page by page, and makes up for what events missed: stages whose retirement was
+// lost with its worker, dependents and runs that could be decided. It locks only runs that have something to
+// decide, so its cost in a healthy cluster is reading. A scan beside a busy fast path decides a little of what
+// that would have decided a moment later; only what is late counts as repaired.
+func (r *Resolver) Scan(ctx context.Context, conn Conn, page int) (Found, error) {
+	q := db.New(conn)
+	var found Found
+	if err := r.retireEmpty(ctx, conn, q, page); err != nil {
+		return found, err
+	}
+	after := uuid.Nil
+	for {
+		ids, err := q.OpenRuns(ctx, db.OpenRunsParams{After: after, Most: int32(page)}) //nolint:gosec // a page size
+		if err != nil {
+			return found, fmt.Errorf("reading open runs: %w", err)
+		}
+		if len(ids) == 0 {
+			return found, nil
+		}
+		after = ids[len(ids)-1]
+		found.Runs += len(ids)
+		if err := r.retireIdle(ctx, conn, q, ids, &found); err != nil {
+			return found, err
+		}
+		due, err := r.due(ctx, q, ids)
+		if err != nil {
+			return found, err
+		}
+		if len(due) == 0 {
+			continue
+		}
+		a, err := r.Resolve(ctx, conn, News{Runs: due}, nil)
+		if err != nil {
+			return found, err
+		}
+		found.Ready = append(found.Ready, a.Ready...)
+		found.Ended = append(found.Ended, a.Ended...)
+		found.Aligned = append(found.Aligned, a.Aligned...)
+		found.Repaired += a.Late
+	}
+}
+
+// retireEmpty retires the flights of workers that died between an InTx commit and its retirement.
+func (r *Resolver) retireEmpty(ctx context.Context, conn Conn, q *db.Queries, page int) error {
+	rows, err := q.EmptyFlights(ctx, int32(page)) //nolint:gosec // a page size
+	if err != nil {
+		return fmt.Errorf("looking for empty flights: %w", err)
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	var keys []span.StageKey
+	var flights []uuid.UUID
+	for _, row := range rows {
+		keys = append(keys, span.StageKey{Run: row.RunID, Ord: row.Ord})
+		flights = append(flights, row.ID)
+	}
+	_, err = span.Retire(ctx, conn, keys, flights)
+	return err
+}
+
+// retireIdle decides released stages that hold nothing any more.
+func (r *Resolver) retireIdle(ctx context.Context, conn Conn, q *db.Queries, ids []uuid.UUID, found *Found) error {
+	rows, err := q.IdleStages(ctx, ids)
+	if err != nil {
+		return fmt.Errorf("looking for idle stages: %w", err)
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	keys := make([]span.StageKey, len(rows))
+	for i, row := range rows {
+		keys[i] = span.StageKey{Run: row.RunID, Ord: row.Ord}
+	}
+	decided, err := span.Retire(ctx, conn, keys, nil)
+	found.Repaired += len(decided)
+	return err
+}
+
+// due are the runs among ids that have something to decide, read without locks.
+func (r *Resolver) due(ctx context.Context, q *db.Queries, ids []uuid.UUID) ([]uuid.UUID, error) {
+	heads, err := q.RunHeads(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("reading open runs: %w", err)
+	}
+	stages, err := q.StagesOf(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("reading the stages of open runs: %w", err)
+	}
+	status := make(map[uuid.UUID]map[int]flow.Status, len(ids))
+	for _, s := range stages {
+		if status[s.RunID] == nil {
+			status[s.RunID] = make(map[int]flow.Status)
+		}
+		status[s.RunID][int(s.Ord)] = flow.Status{State: stage.StageState(s.State), Planned: s.ShardTotal >= 0, Total: int(max(s.ShardTotal, 0))}
+	}
+	var due []uuid.UUID
+	for _, h := range heads {
+		v, err := r.Versions.Get(ctx, q, h.VersionID)
+		if r.Versions.Unreadable(err) {
+			due = append(due, h.RunID) // Resolve sets it aside
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		look := func(ord int) (flow.Status, bool) { s, ok := status[h.RunID][ord]; return s, ok }
+		_, over := flow.Outcome(v.Graph, look)
+		if over || stage.RunState(h.State) == stage.RunRunning && len(flow.Resolve(v.Graph, look, nil)) > 0 {
+			due = append(due, h.RunID)
+		}
+	}
+	return due, nil
+}
