@@ -231,6 +231,30 @@ func (q *Queries) LockFlights(ctx context.Context, runID uuid.UUID) ([]LockFligh
 	return items, nil
 }
 
+const parkFlights = `-- name: ParkFlights :exec
+WITH taken AS (
+    DELETE FROM ax.flight f WHERE f.run_id = $2
+    RETURNING f.run_id, f.ready_at, f.version_id, f.ord, f.generation, f.kind, f.attempt, f.delivery, f.losses, f.level,
+              f.namespace, f.queue, f.key, f.todo, f.id
+)
+INSERT INTO ax.parked (id, run_id, parked_at, ready_at, version_id, n, ord, generation, kind, attempt, delivery, losses,
+                       level, reason, namespace, queue, key, todo)
+SELECT id, run_id, now(), ready_at, version_id, (SELECT sum(upper(x) - lower(x)) FROM unnest(todo) AS x)::int, ord, generation,
+       kind, attempt, delivery, losses, level, $1, namespace, queue, key, todo
+FROM taken WHERE NOT isempty(todo)
+`
+
+type ParkFlightsParams struct {
+	Reason int16
+	RunID  uuid.UUID
+}
+
+// A forced cancel: the (locked) flights of a run are parked where they stand, which fences their workers.
+func (q *Queries) ParkFlights(ctx context.Context, arg ParkFlightsParams) error {
+	_, err := q.db.Exec(ctx, parkFlights, arg.Reason, arg.RunID)
+	return err
+}
+
 const parkReady = `-- name: ParkReady :exec
 WITH taken AS (
     DELETE FROM ax.ready r WHERE r.id IN (SELECT x.id FROM ax.ready x WHERE x.run_id = $2 ORDER BY x.id FOR UPDATE)
@@ -382,4 +406,66 @@ type ReparkAlignedParams struct {
 func (q *Queries) ReparkAligned(ctx context.Context, arg ReparkAlignedParams) error {
 	_, err := q.db.Exec(ctx, reparkAligned, arg.Reason, arg.RunID, arg.Ord)
 	return err
+}
+
+const unparkDead = `-- name: UnparkDead :many
+DELETE FROM ax.parked p
+WHERE p.id = ANY($1::uuid[]) AND p.reason IN (1, 6)
+RETURNING p.id, p.run_id, p.ready_at, p.version_id, p.ord, p.generation, p.kind, p.attempt, p.delivery, p.losses,
+          p.level, p.namespace, p.queue, coalesce(p.key, '')::text AS key, p.todo::text AS taken
+`
+
+type UnparkDeadRow struct {
+	ID         uuid.UUID
+	RunID      uuid.UUID
+	ReadyAt    time.Time
+	VersionID  int32
+	Ord        int16
+	Generation int16
+	Kind       int16
+	Attempt    int16
+	Delivery   int16
+	Losses     int16
+	Level      int16
+	Namespace  string
+	Queue      string
+	Key        string
+	Taken      string
+}
+
+// Takes dead indices out of the dead letters of a (locked) stage.
+func (q *Queries) UnparkDead(ctx context.Context, ids []uuid.UUID) ([]UnparkDeadRow, error) {
+	rows, err := q.db.Query(ctx, unparkDead, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []UnparkDeadRow
+	for rows.Next() {
+		var i UnparkDeadRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.RunID,
+			&i.ReadyAt,
+			&i.VersionID,
+			&i.Ord,
+			&i.Generation,
+			&i.Kind,
+			&i.Attempt,
+			&i.Delivery,
+			&i.Losses,
+			&i.Level,
+			&i.Namespace,
+			&i.Queue,
+			&i.Key,
+			&i.Taken,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

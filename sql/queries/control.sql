@@ -73,3 +73,23 @@ SELECT unnest(@run_ids::uuid[]), unnest(@ids::uuid[]), unnest(@ords::smallint[])
 
 -- name: JournalOf :many
 SELECT at, ord, generation, kind, actor, detail FROM ax.journal WHERE run_id = @run_id ORDER BY at, id;
+
+-- name: ParkFlights :exec
+-- A forced cancel: the (locked) flights of a run are parked where they stand, which fences their workers.
+WITH taken AS (
+    DELETE FROM ax.flight f WHERE f.run_id = @run_id
+    RETURNING f.run_id, f.ready_at, f.version_id, f.ord, f.generation, f.kind, f.attempt, f.delivery, f.losses, f.level,
+              f.namespace, f.queue, f.key, f.todo, f.id
+)
+INSERT INTO ax.parked (id, run_id, parked_at, ready_at, version_id, n, ord, generation, kind, attempt, delivery, losses,
+                       level, reason, namespace, queue, key, todo)
+SELECT id, run_id, now(), ready_at, version_id, (SELECT sum(upper(x) - lower(x)) FROM unnest(todo) AS x)::int, ord, generation,
+       kind, attempt, delivery, losses, level, @reason, namespace, queue, key, todo
+FROM taken WHERE NOT isempty(todo);
+
+-- name: UnparkDead :many
+-- Takes dead indices out of the dead letters of a (locked) stage.
+DELETE FROM ax.parked p
+WHERE p.id = ANY(@ids::uuid[]) AND p.reason IN (1, 6)
+RETURNING p.id, p.run_id, p.ready_at, p.version_id, p.ord, p.generation, p.kind, p.attempt, p.delivery, p.losses,
+          p.level, p.namespace, p.queue, coalesce(p.key, '')::text AS key, p.todo::text AS taken;

@@ -1,0 +1,71 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"axflow/engine/versions"
+	"axflow/flow"
+	"axflow/sql/db"
+	"axflow/stage"
+)
+
+// Progress returns a run with its stages' states and counts, and the version that names the stages.
+func (c *Client) Progress(ctx context.Context, id uuid.UUID) (Progress, error) {
+	run, err := c.Run(ctx, id)
+	if err != nil {
+		return Progress{}, err
+	}
+	v, err := c.cfg.Versions.Get(ctx, c.q, run.VersionID)
+	if err != nil {
+		return Progress{}, err
+	}
+	rows, err := c.q.Progress(ctx, id)
+	if err != nil {
+		return Progress{}, fmt.Errorf("reading the progress of run %s: %w", id, err)
+	}
+	now := c.cfg.Now()
+	p := Progress{Run: run, State: stage.RunState(run.State), Version: v, At: now, Stages: make([]StageProgress, len(rows))}
+	for i, r := range rows {
+		p.Stages[i] = stageProgress(v.Graph, r)
+	}
+	return p, nil
+}
+
+// Progress is a run at one moment.
+type Progress struct {
+	Run     db.RunRow
+	State   stage.RunState
+	Version *versions.Version
+	At      time.Time // database time
+	Stages  []StageProgress
+}
+
+// StageProgress is one stage of a run at one moment. Total is -1 while the shards are not known.
+type StageProgress struct {
+	Name                                            string
+	Kind                                            stage.Kind
+	Ord, Generation                                 int
+	State                                           stage.StageState
+	Total, Succeeded, Ready, InFlight, Dead, Parked int
+	ReadyAt, FinishedAt                             *time.Time
+	Reason                                          string
+}
+
+func stageProgress(g *flow.Graph, r db.ProgressRow) StageProgress {
+	s := StageProgress{Name: g.Stages[r.Ord].Name, Kind: g.Stages[r.Ord].Kind, Ord: int(r.Ord), Generation: int(r.Generation),
+		State: stage.StageState(r.State), Total: -1, Ready: int(r.Ready), InFlight: int(r.Flight), Dead: int(r.Dead), Parked: int(r.Parked),
+		ReadyAt: r.ReadyAt, FinishedAt: r.FinishedAt}
+	if r.Reason != nil {
+		s.Reason = *r.Reason
+	}
+	if r.ShardTotal != nil {
+		s.Total = int(*r.ShardTotal)
+		// The identity: what is in none of the three tables has succeeded.
+		s.Succeeded = s.Total - s.Ready - s.InFlight - s.Dead - s.Parked
+	}
+	return s
+}

@@ -1,0 +1,165 @@
+package axflow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
+
+	"axflow/engine"
+	"axflow/engine/control"
+	"axflow/flow"
+	axsql "axflow/sql"
+	"axflow/sql/hint"
+	"axflow/worker"
+)
+
+// Config says what one process holds.
+type Config struct {
+	// DatabaseURL names the database; see Open. Required.
+	DatabaseURL string
+	// Namespace that the worker's flows and the client's runs belong to. Default "default".
+	Namespace string
+	// Flows that the worker can run. None: no worker.
+	Flows []flow.Definition
+	// Engine makes the process contend for leadership.
+	Engine bool
+	// TuneEngine and TuneWorker may change the settings of the parts before they start; nil changes nothing.
+	TuneEngine func(*engine.Config)
+	TuneWorker func(*worker.Config)
+	// MaxConns bounds the shared pool of worker and client. Default 8.
+	MaxConns int
+	// PollOnly does without LISTEN and NOTIFY, for transaction poolers.
+	PollOnly bool
+	// Logger gets what operators must know. Default slog.Default.
+	Logger *slog.Logger
+}
+
+// Process is the parts of AX that live in one process: engine, worker and client, as configured. They meet in the
+// database, and in one process hand over to each other through memory as well.
+type Process struct {
+	cfg    Config
+	pool   *pgxpool.Pool
+	bus    *hint.Bus
+	client *control.Client
+	engine *engine.Engine
+	worker *worker.Worker
+}
+
+// Open connects to the database, whose schema must be this binary's (see sql.Migrate), and makes the parts. Run
+// runs them; the client works at once. Close ends it.
+func Open(ctx context.Context, cfg Config) (*Process, error) {
+	if cfg.DatabaseURL == "" {
+		return nil, errors.New("axflow: DatabaseURL is required")
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
+	}
+	if cfg.MaxConns == 0 {
+		cfg.MaxConns = 8
+	}
+	pc, err := pgxpool.ParseConfig(cfg.DatabaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("reading the database URL: %w", err)
+	}
+	axsql.Configure(pc.ConnConfig)
+	pc.MaxConns = int32(cfg.MaxConns) //nolint:gosec // a handful
+	pc.MaxConnIdleTime = 5 * time.Minute
+	pool, err := pgxpool.NewWithConfig(ctx, pc)
+	if err != nil {
+		return nil, fmt.Errorf("opening the pool: %w", err)
+	}
+	p := &Process{cfg: cfg, pool: pool}
+	if err := p.assemble(ctx, pc.ConnConfig); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *Process) assemble(ctx context.Context, conn *pgx.ConnConfig) (err error) {
+	cfg := p.cfg
+	if err := axsql.Check(ctx, p.pool); err != nil {
+		return fmt.Errorf("opening the database: %w", err)
+	}
+	if p.bus, err = hint.New(hint.Config{ConnConfig: conn, PollOnly: cfg.PollOnly, Logger: cfg.Logger}); err != nil {
+		return fmt.Errorf("setting the hints up: %w", err)
+	}
+	if p.client, err = control.NewClient(ctx, control.Config{Pool: p.pool, Bus: p.bus, Namespace: cfg.Namespace}); err != nil {
+		return err
+	}
+	for _, f := range cfg.Flows {
+		if _, err := p.client.Register(ctx, f); err != nil {
+			return err
+		}
+	}
+	if cfg.Engine {
+		ec := engine.Config{ConnConfig: conn, Bus: p.bus, PollOnly: cfg.PollOnly, Logger: cfg.Logger}
+		if cfg.TuneEngine != nil {
+			cfg.TuneEngine(&ec)
+		}
+		if p.engine, err = engine.New(ec); err != nil {
+			return err
+		}
+	}
+	if len(cfg.Flows) > 0 {
+		wc := worker.Config{Pool: p.pool, ConnConfig: conn, Bus: p.bus, Namespace: cfg.Namespace, Flows: cfg.Flows, Logger: cfg.Logger}
+		if cfg.TuneWorker != nil {
+			cfg.TuneWorker(&wc)
+		}
+		if p.worker, err = worker.New(wc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Client starts, watches and steers runs.
+func (p *Process) Client() *control.Client { return p.client }
+
+// Pool is the shared pool.
+func (p *Process) Pool() *pgxpool.Pool { return p.pool }
+
+// Engine is nil when the process has none.
+func (p *Process) Engine() *engine.Engine { return p.engine }
+
+// Worker is nil when the process has none.
+func (p *Process) Worker() *worker.Worker { return p.worker }
+
+// Run runs the parts until ctx ends: then the worker drains, the engine resigns, and Run returns nil. It returns
+// earlier only when a part fails for good.
+func (p *Process) Run(ctx context.Context) error {
+	// The worker and the engine still send hints while they end: the bus goes last.
+	busCtx, stopBus := context.WithCancel(context.WithoutCancel(ctx))
+	busDone := make(chan error, 1)
+	go func() { busDone <- p.bus.Run(busCtx) }()
+	// A draining worker still needs somebody to decide what its last results mean: the engine goes after it.
+	engineCtx, stopEngine := context.WithCancel(context.WithoutCancel(ctx))
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		defer stopEngine()
+		if p.worker == nil {
+			<-gctx.Done()
+			return nil
+		}
+		return p.worker.Run(gctx)
+	})
+	if p.engine != nil {
+		g.Go(func() error { return p.engine.Run(engineCtx) })
+	}
+	err := g.Wait()
+	stopEngine()
+	stopBus()
+	if busErr := <-busDone; err == nil {
+		err = busErr
+	}
+	return err
+}
+
+// Close gives the connections back. Call it after Run has returned.
+func (p *Process) Close() { p.pool.Close() }
