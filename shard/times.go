@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"sort"
 	"time"
+	_ "time/tzdata" // a plan's zone must be found on every worker
 
 	"axflow/stage"
 )
@@ -25,30 +26,34 @@ func Months(n int) Step { return Step{months: n} }
 func Years(n int) Step { return Step{months: 12 * n} }
 
 // TimeRange plans one shard a step of [from, to), the last one ending at to. step is a time.Duration or a
-// calendar step such as Days(1). Shard.Times gives each shard its span.
+// calendar step such as Days(1). Shard.Times gives each shard its span, in from's zone, or in UTC if that zone
+// is the machine's local one and the step a time.Duration.
 //
 // Calendar steps are counted from from, on the calendar of from's zone (change it with from.In): each starts
 // at the same time of day as from. Where clocks were turned back and that time came twice, it is the first;
 // where they were turned forward over it, it is the moment after the gap.
 func TimeRange[S time.Duration | Step](from, to time.Time, step S) Plan {
 	p := Plan{cut: stage.Cut{Kind: stage.CutTimes, From: from.UTC(), To: to.UTC()}}
-	zone, err := zoneName(from)
-	if err != nil {
-		return p.fail("TimeRange: %w", err)
-	}
-	p.cut.Zone = zone
+	zone, zoneErr := zoneName(from)
 	switch step := any(step).(type) {
 	case time.Duration:
 		if step <= 0 {
 			return p.fail("TimeRange: the step is %v: give a positive one", step)
 		}
 		p.cut.Step = step
+		if zoneErr != nil {
+			zone = "UTC" // no matter where the steps are
+		}
 	case Step:
+		if zoneErr != nil {
+			return p.fail("TimeRange: %w", zoneErr)
+		}
 		if step.months < 0 || step.days < 0 || step.months+step.days <= 0 || step.months > maxStep || step.days > maxStep {
 			return p.fail("TimeRange: the step is %d months and %d days: give 1 to %d", step.months, step.days, maxStep)
 		}
 		p.cut.Months, p.cut.Days = step.months, step.days
 	}
+	p.cut.Zone = zone
 	if to.Before(from) {
 		return p.fail("TimeRange: the time from %v to %v ends before it starts: swap its bounds", from, to)
 	}
@@ -73,14 +78,15 @@ func zoneName(t time.Time) (string, error) {
 	switch name := t.Location().String(); name {
 	case "Local":
 		return "", fmt.Errorf("the zone of %v is this machine's local one, which differs elsewhere: name one, with from.In(zone) or from.UTC()", t)
-	case "":
-		return t.Format("-07:00"), nil
 	default:
+		if name == "" {
+			name = t.Format("-07:00")
+		}
 		loc, err := loadZone(name)
 		if err != nil {
 			return "", err
 		}
-		// A fixed zone may bear the name of another one, or of none.
+		// A fixed zone may bear the name of another one, or have odd seconds.
 		if _, want := t.Zone(); offsetAt(t, loc) != want {
 			return "", fmt.Errorf("the zone %q of %v is not the one of that name: use time.LoadLocation", name, t)
 		}
