@@ -3,8 +3,8 @@
 // First the operations alone, in virtual time: timers spread over a minute are added, half of them are
 // cancelled in random order and the rest fire as a virtual clock goes on by a millisecond at a time; done
 // once to warm up and then measured. Then the wheel as an engine drives it, in real time: a loop sleeps until
-// the next timer is due, but two milliseconds at least (most of the CPU goes into waking up), fires what is due and adds as many anew, so that the
-// same number stays pending.
+// the next timer is due, but two milliseconds at least (most of the CPU goes into waking up), fires what is
+// due and adds as many anew, so that the same number stays pending.
 //
 // The last line of the output is JSON:
 //
