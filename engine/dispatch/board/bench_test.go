@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"axflow/shard"
 	"axflow/stage"
 )
@@ -70,60 +72,71 @@ func BenchmarkRound(b *testing.B) {
 			benchWorkers(board, c.workers, 8, c.handlers)
 			next := 0
 			add := func() {
-				board.AddSpan(epoch.Add(time.Duration(next)), benchSpan(next, c.handlers))
+				board.AddSpan(epoch, benchSpan(next, c.handlers))
 				next++
 			}
 			for range c.spans {
 				add()
 			}
-			out := board.Round(epoch, 1<<20)
-			spans := make([]Span, b.N)
+			var out []uuid.UUID
+			for _, g := range board.Round(epoch, 1<<20) {
+				out = append(out, g.Flight)
+			}
+			spans := make([]Span, b.N+len(out))
 			for i := range spans {
 				spans[i] = benchSpan(next+i, c.handlers)
+				spans[i].ReadyAt = epoch.Add(time.Duration(next + i))
 			}
 			b.ReportAllocs()
 			b.ResetTimer()
 			for i := 0; i < b.N; {
 				// A tenth of what is out comes back, as much new work comes in, and a round refills.
-				done := out[:max(1, len(out)/10)]
-				out = out[len(done):]
-				for _, g := range done {
-					board.Left(g.Flight, 0)
+				done := max(1, len(out)/10)
+				for _, f := range out[:done] {
+					board.Left(f, 0)
 				}
+				out = append(out[:0], out[done:]...)
 				for range done {
-					board.AddSpan(epoch.Add(time.Duration(next+i)), spans[min(i, b.N-1)])
+					board.AddSpan(epoch, spans[i])
 					i++
 				}
-				out = append(out, board.Round(epoch, 1<<20)...)
+				for _, g := range board.Round(epoch, 1<<20) {
+					out = append(out, g.Flight)
+				}
 			}
 		})
 	}
 }
 
-// BenchmarkBlockedRound is a round that can hand nothing out: 100,000 spans in 1,000 lanes, all limits taken.
+// BenchmarkBlockedRound is a round among 100,000 spans in 1,000 lanes of which all but one are at their limits.
 func BenchmarkBlockedRound(b *testing.B) {
 	board := newBoard(b, Config{})
 	benchWorkers(board, 64, 1000, 1)
-	for i := range 100_000 {
+	add := func(i, key int) {
 		s := benchSpan(i, 1)
-		s.LimitKey, s.Limit = fmt.Sprintf("key-%d", i%1000), 1
+		s.LimitKey, s.Limit = fmt.Sprintf("key-%d", key), 1
 		board.AddSpan(epoch, s)
+	}
+	for i := range 100_000 {
+		add(i, i%1000)
 	}
 	out := board.Round(epoch, 1<<20)
 	b.ReportAllocs()
 	b.ResetTimer()
 	for i := range b.N {
-		// One key of a thousand frees, and one span goes.
-		board.Left(out[i%len(out)].Flight, 0)
+		// One key of a thousand frees, one span goes, and one comes.
+		k := i % len(out)
+		board.Left(out[k].Flight, 0)
 		g := board.Round(epoch, 1<<20)
 		if len(g) != 1 {
-			b.StopTimer()
-			if board.Pending().Spans == 0 {
-				return
-			}
 			b.Fatal(len(g))
 		}
-		out[i%len(out)] = g[0]
+		out[k] = g[0]
+		var key int
+		if _, err := fmt.Sscanf(g[0].Head.LimitKey, "key-%d", &key); err != nil {
+			b.Fatal(err)
+		}
+		add(100_000+i, key)
 	}
 }
 
@@ -174,5 +187,27 @@ func BenchmarkPieces(b *testing.B) {
 				board.Left(g.Flight, 0)
 			}
 		}
+	}
+}
+
+// BenchmarkQueueLimitOfHandlers is the same with a handler a lane.
+func BenchmarkQueueLimitOfHandlers(b *testing.B) {
+	board := newBoard(b, Config{})
+	benchWorkers(board, 8, 8, 1000)
+	board.SetLimit(OfQueue("default", "default"), 50)
+	for i := range 100_000 {
+		board.AddSpan(epoch, benchSpan(i, 1000))
+	}
+	out := board.Round(epoch, 1<<20)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for i := range b.N {
+		board.Left(out[i%len(out)].Flight, 0)
+		g := board.Round(epoch, 1<<20)
+		if len(g) != 1 {
+			b.Fatal(len(g))
+		}
+		out[i%len(out)] = g[0]
+		board.AddSpan(epoch, benchSpan(100_000+i, 1000))
 	}
 }

@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"axflow/stage"
 )
 
 // Config says how a Board decides. Only NewID is required; every other zero value means its default.
 type Config struct {
 	// Weights are the shares of P0..P5, each 1..32768. Default 40, 25, 15, 10, 6, 4.
-	Weights [levels]int
+	Weights [stage.Levels]int
 	// Decay is how many levels a span rises per second of waiting. Default 1/60; below 0 turns aging off.
 	Decay float64
 	// Horizon is how much work, by estimate, one slot of a worker may hold in advance. Default 1 s.
@@ -54,6 +56,7 @@ type Board struct {
 	heads [levels]heap[*handler]
 	stamp uint64 // raised by every grant: proposals made before it are stale
 	seq   uint64
+	last  int // grants of the last round: a guess at the next one's
 
 	pending, handedOut [levels]Count
 
@@ -115,7 +118,7 @@ func New(c Config) (*Board, error) {
 }
 
 // SetWeights changes the shares of P0..P5, each 1..32768, from the next turn on.
-func (b *Board) SetWeights(w [levels]int) error {
+func (b *Board) SetWeights(w [stage.Levels]int) error {
 	var next [levels]int64
 	for l, v := range w {
 		if v < 1 || v > maxWeight {

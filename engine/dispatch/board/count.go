@@ -22,7 +22,7 @@ func (c *Count) add(spans, indices int) {
 type Load struct{ Pending, HandedOut Count }
 
 // Depth returns the load of each level P0..P5, by the spans' own level.
-func (b *Board) Depth() [levels]Load {
+func (b *Board) Depth() [stage.Levels]Load {
 	var d [levels]Load
 	for l := range d {
 		d[l] = Load{b.pending[l], b.handedOut[l]}

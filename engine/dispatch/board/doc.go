@@ -29,5 +29,6 @@
 //
 // Spans that share every gate (handler, labels, queue, limit key, level) queue in one lane, and a closed
 // gate takes whole lanes out of sight until it opens. So a round costs what it grants, not what is waiting:
-// a blocked span never holds up another, and is not looked at again for nothing.
+// a blocked span never holds up another, and is not looked at again for nothing. Only a limit that many lanes share (a
+// queue's) makes a round look at all of them when it frees: about 0.3 µs a lane.
 package board

@@ -121,7 +121,7 @@ func (b *Board) Round(now time.Time, maxGrants int) []Grant {
 	b.active = still
 	var grants []Grant
 	if len(still) > 0 {
-		grants = make([]Grant, 0, min(maxGrants, len(b.spans), 16))
+		grants = make([]Grant, 0, min(maxGrants, len(b.spans), 1+b.last+b.last/4))
 	}
 	for len(grants) < maxGrants && waiting != 0 {
 		turn := b.turns.first(&b.weights, waiting)
@@ -159,5 +159,6 @@ func (b *Board) Round(now time.Time, maxGrants int) []Grant {
 	}
 	clear(b.active[len(still):])
 	b.active = still
+	b.last = len(grants)
 	return grants
 }

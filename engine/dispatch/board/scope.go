@@ -119,8 +119,9 @@ func (b *Board) wake(s *scope) {
 	s.waiting = still
 }
 
-// SetLimit caps how many indices of a scope run at once in the cluster; below 0 lifts the cap. It holds beside the limit of a
-// span itself. Lowering it below what runs recalls nothing: the count falls as flights end.
+// SetLimit caps how many indices of a scope run at once in the cluster; below 0 lifts the cap. It holds beside the limit
+// of a span itself, and a half-open breaker is a handler's limit of one. Lowering it below what runs recalls
+// nothing: the count falls as flights end.
 func (b *Board) SetLimit(id Scope, limit int) {
 	s := b.target(id)
 	s.limit = max(-1, limit)

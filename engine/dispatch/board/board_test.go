@@ -1,0 +1,533 @@
+package board
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"axflow/shard"
+	"axflow/stage"
+)
+
+func one(n int, change func(*Span)) Span {
+	s := Span{
+		ID: id('s', n), Run: id('r', n), Level: 2, Namespace: "ns", Queue: "q", Handler: "h", Todo: shard.Span(0, 1),
+		ReadyAt: epoch,
+	}
+	if change != nil {
+		change(&s)
+	}
+	return s
+}
+
+func wide(n, size int) Span { return one(n, func(s *Span) { s.Todo = shard.Span(0, size) }) }
+
+func aWorker(n, slots int) Worker {
+	return Worker{ID: id('w', n), Handlers: map[string]int{"h": slots}}
+}
+
+func TestPieceSizes(t *testing.T) {
+	const slots = 8
+	for _, c := range []struct {
+		name     string
+		declared time.Duration
+		learned  time.Duration
+		want     int
+	}{
+		{"unknown cost: the free slots", 0, 0, 8},
+		{"long: the free slots", 0, time.Hour, 8},
+		{"a second: the free slots", time.Second, 0, 8},
+		{"tiny: a second of all slots", 0, 10 * time.Millisecond, 800},
+		{"declared only: the same", 10 * time.Millisecond, 0, 800},
+		{"learned beats declared", time.Hour, 10 * time.Millisecond, 800},
+		{"tiniest: the largest piece", 0, time.Nanosecond, 4096},
+	} {
+		b := newBoard(t, Config{})
+		b.SetWorker(aWorker(1, slots))
+		if c.learned > 0 {
+			b.Learn("h", c.learned, 10)
+		}
+		s := wide(1, 100_000)
+		s.Cost = c.declared
+		b.AddSpan(epoch, s)
+		g := b.Round(epoch, 1)
+		if len(g) != 1 || g[0].Set.Len() != c.want || g[0].Par != slots {
+			t.Errorf("%s: %d indices at par %d, want %d at par %d", c.name, g[0].Set.Len(), g[0].Par, c.want, slots)
+		}
+	}
+}
+
+func TestPoolRefillsInQuarters(t *testing.T) {
+	b := newBoard(t, Config{})
+	b.SetWorker(aWorker(1, 8))
+	b.Learn("h", 10*time.Millisecond, 10) // holds 800
+	b.AddSpan(epoch, wide(1, 100_000))
+	first := b.Round(epoch, 10)
+	if len(first) != 1 || first[0].Set.Len() != 800 {
+		t.Fatalf("first round: %v", first)
+	}
+	b.Left(first[0].Flight, 601)
+	if g := b.Round(epoch, 10); len(g) != 0 {
+		t.Errorf("a piece of %d travelled for less than a quarter", g[0].Set.Len())
+	}
+	b.Left(first[0].Flight, 600)
+	if g := b.Round(epoch, 10); len(g) != 1 || g[0].Set.Len() != 200 {
+		t.Errorf("a free quarter was not filled: %v", g)
+	}
+}
+
+func TestSmallStageIsSpread(t *testing.T) {
+	b := newBoard(t, Config{})
+	for w := range 4 {
+		b.SetWorker(aWorker(w, 8))
+	}
+	b.Learn("h", 100*time.Millisecond, 10)
+	b.AddSpan(epoch, wide(1, 100))
+	seen := map[uuid.UUID]int{}
+	for _, g := range b.Round(epoch, 100) {
+		seen[g.Worker] += g.Set.Len()
+	}
+	for w, n := range seen {
+		if n != 25 || len(seen) != 4 {
+			t.Errorf("worker %v has %d of 100", w, n)
+		}
+	}
+}
+
+// TestLimitKeepsTenRunning streams a stage with a limit of 10 over workers of 8 slots: ten run all the time, never
+// eleven, and pieces stay long.
+func TestLimitKeepsTenRunning(t *testing.T) {
+	b := newBoard(t, Config{})
+	for w := range 3 {
+		b.SetWorker(aWorker(w, 8))
+	}
+	b.Learn("h", 10*time.Millisecond, 10)
+	s := wide(1, 20_000)
+	s.Limit, s.LimitKey = 10, "k"
+	b.AddSpan(epoch, s)
+	left := map[uuid.UUID]int{}
+	var flights []uuid.UUID
+	pieces := 0
+	for {
+		for _, g := range b.Round(epoch, 100) {
+			left[g.Flight] = g.Set.Len()
+			flights = append(flights, g.Flight)
+			pieces++
+		}
+		if len(flights) == 0 {
+			break
+		}
+		if n := b.Running(OfKey("k")); n > 10 || n < 10 && b.HasSpan(s.ID) {
+			t.Fatalf("%d run", n)
+		}
+		for _, f := range slices.Clone(flights) {
+			left[f] -= min(left[f], 50)
+			b.Left(f, left[f])
+			if left[f] == 0 {
+				flights = slices.DeleteFunc(flights, func(x uuid.UUID) bool { return x == f })
+			}
+		}
+	}
+	if pieces > 100 {
+		t.Errorf("20,000 shards took %d pieces", pieces)
+	}
+}
+
+// TestBlockedDoesNotBlock: spans behind a closed limit, without a worker, or on hold do not keep others waiting.
+func TestBlockedDoesNotBlock(t *testing.T) {
+	b := newBoard(t, Config{})
+	b.SetWorker(aWorker(1, 4))
+	b.Hold(OfQueue("ns", "paused"), "paused", 0, "by alice")
+	for i := range 3000 {
+		b.AddSpan(epoch, one(i+1, func(s *Span) {
+			s.Level = 0
+			switch i % 3 {
+			case 0:
+				s.Limit, s.LimitKey = 1, "k"
+			case 1:
+				s.Requires = []string{"gpu"}
+			case 2:
+				s.Queue = "paused"
+			}
+		}))
+	}
+	b.AddSpan(epoch, one(9999, func(s *Span) { s.Level = 5 }))
+	var got []uuid.UUID
+	for _, g := range b.Round(epoch, 100) {
+		got = append(got, g.Span)
+	}
+	if !slices.Equal(got, []uuid.UUID{id('s', 1), id('s', 9999)}) {
+		t.Errorf("granted %v", got)
+	}
+	if !b.Release(OfQueue("ns", "paused"), "paused") || b.Release(OfQueue("ns", "paused"), "paused") {
+		t.Error("Release tells the wrong thing")
+	}
+	if g := b.Round(epoch, 100); len(g) != 2 {
+		t.Errorf("after the release %d grants on 2 free slots", len(g))
+	}
+}
+
+func TestAddSpanAnswers(t *testing.T) {
+	b := newBoard(t, Config{})
+	for want, s := range map[Added]Span{
+		Pending: one(1, nil),
+		NotDue:  one(1, func(s *Span) { s.NotBefore = epoch.Add(time.Millisecond) }),
+		Empty:   one(1, func(s *Span) { s.Todo = shard.Set{} }),
+		Invalid: one(1, func(s *Span) { s.Level = 6 }),
+	} {
+		b.AddSpan(epoch, one(1, nil))
+		if got := b.AddSpan(epoch, s); got != want || b.HasSpan(s.ID) != (want == Pending) {
+			t.Errorf("%v: got %v, pending %v", want, got, b.HasSpan(s.ID))
+		}
+	}
+	if b.AddSpan(epoch, Span{Todo: shard.Span(0, 1)}) != Invalid {
+		t.Error("a span without an id was taken")
+	}
+}
+
+// TestReplaceKeepsThePlace: the same span again, or at another level, is one span, and keeps its place when it became ready
+// at the same time.
+func TestReplaceKeepsThePlace(t *testing.T) {
+	b := newBoard(t, Config{})
+	b.AddSpan(epoch, one(1, nil))
+	b.AddSpan(epoch, one(2, nil))
+	b.AddSpan(epoch, one(1, nil))
+	b.SetWorker(aWorker(1, 1))
+	if g := b.Round(epoch, 10); len(g) != 1 || g[0].Span != id('s', 1) {
+		t.Fatalf("granted %v", g)
+	}
+	b.AddSpan(epoch, one(3, nil))
+	b.AddSpan(epoch, one(3, func(s *Span) { s.Level = 0 })) // a queue jump
+	b.Left(b.Flights(id('w', 1))[0], 0)
+	if g := b.Round(epoch, 10); len(g) != 1 || g[0].Span != id('s', 3) {
+		t.Fatalf("granted %v", g)
+	}
+	if p := b.Pending(); p != (Count{1, 1}) {
+		t.Errorf("pending %+v", p)
+	}
+}
+
+func TestReserve(t *testing.T) {
+	b := newBoard(t, Config{})
+	b.SetWorker(aWorker(1, 2))
+	if g, ok := b.Reserve(epoch, one(1, nil)); !ok || g.Worker != id('w', 1) || b.HasSpan(id('s', 1)) || !b.HasFlight(g.Flight) {
+		t.Fatalf("idle slots were refused: %+v", g)
+	}
+	if _, ok := b.Reserve(epoch, wide(2, 2)); ok {
+		t.Error("a span of 2 went whole into one slot")
+	}
+	b.AddSpan(epoch, one(3, nil))
+	if _, ok := b.Reserve(epoch, one(4, nil)); ok {
+		t.Error("it passed a span of its level that came first")
+	}
+	if _, ok := b.Reserve(epoch, one(5, func(s *Span) { s.Level = 0 })); !ok {
+		t.Error("P0 was refused although nothing of P0 waits")
+	}
+	if _, ok := b.Reserve(epoch, one(6, func(s *Span) { s.Level = 0 })); ok {
+		t.Error("granted on full pools")
+	}
+	if p := b.Pending(); p != (Count{1, 1}) {
+		t.Errorf("refusals left something behind: %+v", p)
+	}
+}
+
+// TestReserveKeepsShares: a stream of reservations cannot starve a lower level that waits.
+func TestReserveKeepsShares(t *testing.T) {
+	b := newBoard(t, Config{})
+	b.SetWorker(aWorker(1, 1))
+	f := &feeder{b: b}
+	for range 100 {
+		f.add(epoch, 4, "h", 1)
+	}
+	var got [levels]int
+	for i := range 460 {
+		g, ok := b.Reserve(epoch, one(100_000+i, func(s *Span) { s.Level = 0 }))
+		if !ok {
+			g = b.Round(epoch, 1)[0]
+		}
+		got[g.Head.Level]++
+		b.Left(g.Flight, 0)
+	}
+	if got[0] != 400 || got[4] != 60 {
+		t.Errorf("40:6 became %d:%d", got[0], got[4])
+	}
+}
+
+// TestRebuild: the books made from the table of flights close the same gates.
+func TestRebuild(t *testing.T) {
+	b := newBoard(t, Config{})
+	b.SetWorker(aWorker(1, 4))
+	flight := Flight{
+		ID: id('f', 100), Run: id('r', 7), Worker: id('w', 1), Handler: "h", Namespace: "ns", Queue: "q", Level: 2,
+		LimitKey: "k", Left: 1000, Par: 3, Since: epoch,
+	}
+	b.AddFlight(flight)
+	lost := flight
+	lost.ID, lost.Worker, lost.Left = id('f', 101), id('w', 9), 1 // its worker has not reported yet
+	b.AddFlight(lost)
+	if n := b.Running(OfKey("k")); n != 4 {
+		t.Errorf("%d run, want 3 + 1", n)
+	}
+	limited := one(1, func(s *Span) { s.Limit, s.LimitKey = 4, "k" })
+	b.AddSpan(epoch, limited)
+	if g := b.Round(epoch, 10); len(g) != 0 {
+		t.Errorf("granted %v", g)
+	}
+	if gone := b.RemoveWorker(id('w', 9)); !slices.Equal(gone, []uuid.UUID{lost.ID}) {
+		t.Errorf("gone %v", gone)
+	}
+	b.Left(flight.ID, 2)
+	if g := b.Round(epoch, 10); len(g) != 1 {
+		t.Errorf("granted %v after room came", g)
+	}
+}
+
+// closed returns the closed gates of a span, by name.
+func closed(gates []Gate) map[string]Gate {
+	m := map[string]Gate{}
+	for _, g := range gates {
+		if !g.Open {
+			m[g.Name] = g
+		}
+	}
+	return m
+}
+
+func TestExplain(t *testing.T) {
+	b := newBoard(t, Config{})
+	expect := func(s Span, want map[string]string) {
+		t.Helper()
+		if b.AddSpan(epoch, s) != Pending {
+			t.Fatal("not pending")
+		}
+		got := closed(b.Explain(s.ID, epoch))
+		for name, text := range want {
+			if !strings.Contains(got[name].Reason, text) {
+				t.Errorf("gate %s says %q, want %q", name, got[name].Reason, text)
+			}
+		}
+		if len(got) != len(want) {
+			t.Errorf("closed gates %+v, want %v", got, want)
+		}
+	}
+	full := map[string]string{GateCapacity: "worker pools full: 0/0 slots"}
+	for _, n := range []int{1, 2, 3} {
+		b.SetWorker(Worker{ID: id('w', n), Handlers: map[string]int{"other": 1}})
+	}
+	expect(one(1, nil), map[string]string{GateCapability: "no live worker can run h: 0 of 3", GateCapacity: full[GateCapacity]})
+	b.SetWorker(aWorker(1, 2))
+	expect(one(1, nil), nil)
+	expect(one(2, func(s *Span) { s.Requires = []string{"gpu"} }), map[string]string{
+		GateCapability: "no live worker that can run h has the labels gpu: 0 of 1", GateCapacity: full[GateCapacity],
+		GateTurn: "1 ahead at P2"})
+	b.SetWorker(Worker{ID: id('w', 1), Handlers: map[string]int{"h": 2}, Draining: true})
+	expect(one(1, nil), map[string]string{
+		GateCapability: "every live worker that can run h is draining or overloaded: 1 of 1", GateCapacity: full[GateCapacity]})
+	b.SetWorker(aWorker(1, 2))
+	expect(one(3, nil), map[string]string{GateTurn: "1 ahead at P2"})
+	expect(one(4, func(s *Span) { s.Level = 3 }), map[string]string{GateTurn: "first at P3; it is the turn of P2 by weight"})
+	b.Hold(OfQueue("ns", "mail"), "pressure", 3, "queue at 95 % of 1000")
+	expect(one(5, func(s *Span) { s.Level, s.Queue = 4, "mail" }), map[string]string{
+		"pressure": "queue ns/mail holds P3 and below: queue at 95 % of 1000"})
+	b.RemoveSpan(id('s', 5))
+	b.SetLimit(OfQueue("ns", "q"), 1)
+	b.Round(epoch, 1)
+	expect(one(3, nil), map[string]string{GateLimit: "limit of queue ns/q 1/1, oldest holder run " + id('r', 1).String()})
+	b.SetLimit(OfQueue("ns", "q"), -1)
+	b.Round(epoch, 1)
+	expect(one(6, nil), map[string]string{GateCapacity: "worker pools full: 2/2 slots"})
+	if b.Explain(id('s', 77), epoch) != nil {
+		t.Error("explained a span that is not pending")
+	}
+
+	later := one(8, func(s *Span) { s.NotBefore = epoch.Add(3 * time.Second) })
+	got := closed(b.ExplainSpan(later, epoch))
+	if got[GateNotBefore].Reason != "due in 3s" || !strings.Contains(got[GateCapacity].Reason, "2/2") || b.HasSpan(later.ID) {
+		t.Errorf("a later span: %+v", got)
+	}
+	if got := b.ExplainSpan(one(6, nil), epoch); !got[0].Open || got[0].Name != GateNotBefore || !b.HasSpan(id('s', 6)) {
+		t.Errorf("a pending span: %+v", got)
+	}
+}
+
+func TestRouters(t *testing.T) {
+	place := func(r Router, spans int) (n [3]int, of map[uuid.UUID]uuid.UUID) {
+		b := newBoard(t, Config{Router: r})
+		for w := range 3 {
+			b.SetWorker(aWorker(w, 1000))
+		}
+		of = map[uuid.UUID]uuid.UUID{}
+		for i := range spans {
+			b.AddSpan(epoch, one(i+1, func(s *Span) { s.Run = id('r', i%30) }))
+			g := b.Round(epoch, 1)[0]
+			n[g.Worker[15]]++
+			if w, ok := of[g.Head.Run]; ok && w != g.Worker {
+				of[g.Head.Run] = uuid.Nil
+			} else {
+				of[g.Head.Run] = g.Worker
+			}
+		}
+		return n, of
+	}
+	if n, _ := place(&RoundRobin{}, 300); n != [3]int{100, 100, 100} {
+		t.Errorf("round robin: %v", n)
+	}
+	if n, _ := place(LeastCost{}, 300); n != [3]int{100, 100, 100} {
+		t.Errorf("least cost of equal tasks: %v", n)
+	}
+	if n, _ := place(Random{rand.New(rand.NewPCG(1, 2))}, 3000); min(n[0], n[1], n[2]) < 900 {
+		t.Errorf("random: %v", n)
+	}
+	n, of := place(Affine{}, 300)
+	if min(n[0], n[1], n[2]) == 0 {
+		t.Errorf("affine uses not all workers: %v", n)
+	}
+	for run, w := range of {
+		if w == uuid.Nil {
+			t.Errorf("run %v was not kept on one worker", run)
+		}
+	}
+	if n, _ := place(Affine{Key: func(*Span) string { return "same" }}, 30); max(n[0], n[1], n[2]) != 30 {
+		t.Errorf("affine by key: %v", n)
+	}
+	if n, _ := place(wild{}, 3); n != [3]int{3, 0, 0} {
+		t.Errorf("an index out of range: %v", n)
+	}
+}
+
+// wild answers out of range and reads what a Router may read.
+type wild struct{}
+
+func (wild) Pick(_ *Span, pools []*Pool) int {
+	p := pools[0]
+	return 1000 + p.Slots() + p.Outstanding() + p.Room() + len(p.Labels()) + int(p.Cost()) + int(p.Worker()[0])
+}
+
+// TestLeastCostCountsTimeNotTasks: one long task weighs more than many short ones of another handler.
+func TestLeastCostCountsTimeNotTasks(t *testing.T) {
+	b := newBoard(t, Config{})
+	both := map[string]int{"long": 1, "short": 100}
+	b.SetWorker(Worker{ID: id('w', 1), Handlers: both})
+	b.AddSpan(epoch, one(1, func(s *Span) { s.Handler, s.Cost = "long", time.Minute }))
+	b.Round(epoch, 1)
+	b.SetWorker(Worker{ID: id('w', 2), Handlers: both})
+	for i := range 50 {
+		b.AddSpan(epoch, one(10+i, func(s *Span) { s.Handler, s.Cost = "short", time.Second }))
+		if g := b.Round(epoch, 1)[0]; g.Worker != id('w', 2) {
+			t.Fatalf("short task %d went to the worker with the long one", i)
+		}
+	}
+	loads := b.Workers()
+	if loads[0].Cost != time.Minute || loads[1].Cost != 50*time.Second || loads[1].Outstanding != 50 {
+		t.Errorf("loads %+v", loads)
+	}
+}
+
+func TestLearn(t *testing.T) {
+	b := newBoard(t, Config{})
+	b.SetWorker(aWorker(1, 1))
+	b.Learn("h", 100*time.Millisecond, 128)
+	b.Learn("h", 300*time.Millisecond, 128)
+	if got := b.Cost("h"); got != 200*time.Millisecond {
+		t.Errorf("mean of halves: %s", got)
+	}
+	b.Learn("h", 600*time.Millisecond, 64) // a quarter of the memory
+	if got := b.Cost("h"); got != 300*time.Millisecond {
+		t.Errorf("after a new quarter: %s", got)
+	}
+	b.Learn("h", time.Second, 100_000) // outweighs all memory
+	if got := b.Cost("h"); got != time.Second {
+		t.Errorf("after very many samples: %s", got)
+	}
+	b.Learn("h", time.Second, 0)
+	b.Learn("h", -1, 5)
+	if got := b.Cost("h"); got != time.Second || b.Cost("unknown") != 0 {
+		t.Errorf("nothing changed, yet %s", got)
+	}
+}
+
+func TestConfigFaults(t *testing.T) {
+	_, err := New(Config{MaxPiece: -1, MaxRanges: -2, MaxOutstanding: -3, Horizon: -1, Weights: [levels]int{1, 1, 1, 1, 1, 0}})
+	for _, want := range []string{"NewID is nil", "MaxPiece is -1", "MaxRanges is -2", "MaxOutstanding is -3", "Horizon is -1ns", "weight of P5 is 0"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not say %q", err, want)
+		}
+	}
+}
+
+// TestManyLanesGoAway: lanes, limits and handlers that nothing uses are forgotten, those in use are not.
+func TestManyLanesGoAway(t *testing.T) {
+	b := newBoard(t, Config{})
+	b.SetWorker(aWorker(1, 1))
+	b.Hold(OfHandler("held"), "breaker", 0, "10 failures in a row")
+	for i := range 10_000 {
+		s := one(i, func(s *Span) {
+			s.LimitKey, s.Limit, s.Level = id('k', i).String(), 1, stage.Level(i%levels)
+			if i%2 == 0 {
+				s.Handler = id('h', i).String()
+			}
+		})
+		b.AddSpan(epoch, s)
+		b.RemoveSpan(s.ID)
+		b.Round(epoch, 1)
+	}
+	if len(b.lanes) > 2100 || len(b.scopes) > 2100 || len(b.handlers) > 2100 || len(b.allLanes) != len(b.lanes) {
+		t.Errorf("%d lanes, %d scopes, %d handlers are kept", len(b.lanes), len(b.scopes), len(b.handlers))
+	}
+	b.AddSpan(epoch, one(1, func(s *Span) { s.Handler = "held" }))
+	if got := closed(b.Explain(id('s', 1), epoch)); got["breaker"].Reason != "handler held holds P0 and below: 10 failures in a row" {
+		t.Errorf("the hold was forgotten: %+v", got)
+	}
+}
+
+func TestPoolActivity(t *testing.T) {
+	b := newBoard(t, Config{})
+	b.SetWorker(aWorker(1, 8))
+	b.Learn("h", 10*time.Millisecond, 1)
+	b.AddSpan(epoch, wide(1, 1000))
+	b.Round(epoch, 10)
+	want := []PoolLoad{{Handler: "h", Workers: 1, Slots: 8, Busy: 8, Ahead: 792, Pending: 1, Cost: 10 * time.Millisecond}}
+	if got := b.Pools(); !slices.Equal(got, want) {
+		t.Errorf("activity %+v", got)
+	}
+	if !b.HasWorker(id('w', 1)) || b.HasWorker(id('w', 2)) {
+		t.Error("HasWorker is wrong")
+	}
+}
+
+// TestHeap takes elements out from everywhere and compares with sorting.
+func TestHeap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var h heap[*node]
+		var all []*node
+		for i, at := range rapid.SliceOf(rapid.Int64Range(0, 20)).Draw(t, "at") {
+			n := &node{ready: at, seq: uint64(i)}
+			h.push(at, n.seq, n)
+			all = append(all, n)
+		}
+		for range len(all) / 3 {
+			i := rapid.IntRange(0, len(all)-1).Draw(t, "i")
+			if rapid.Bool().Draw(t, "fix") {
+				all[i].ready = rapid.Int64Range(0, 20).Draw(t, "new")
+				h.fix(all[i].pos, all[i].ready, all[i].seq)
+				continue
+			}
+			h.remove(all[i].pos)
+			all = slices.Delete(all, i, i+1)
+		}
+		slices.SortFunc(all, func(x, y *node) int {
+			return int(x.ready-y.ready)*1000 + int(x.seq) - int(y.seq)
+		})
+		for _, want := range all {
+			if got := h.top(); got != want {
+				t.Fatalf("top %+v, want %+v", got, want)
+			}
+			h.remove(0)
+		}
+	})
+}
