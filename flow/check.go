@@ -2,11 +2,11 @@ package flow
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/big"
-	"regexp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,79 +42,6 @@ func (g *Graph) CheckParams(params []byte) error {
 	return fmt.Errorf("flow %q: params: %w", g.Flow, errors.Join(c.faults...))
 }
 
-// rules is the part of a JSON Schema that is checked.
-type rules struct {
-	anything, nothing bool // the schemas true and false
-
-	Ref                  string            `json:"$ref"`
-	Defs                 map[string]*rules `json:"$defs"`
-	Type                 string            `json:"type"`
-	Properties           map[string]*rules `json:"properties"`
-	PatternProperties    map[string]*rules `json:"patternProperties"`
-	AdditionalProperties *rules            `json:"additionalProperties"`
-	Required             []string          `json:"required"`
-	Items                *rules            `json:"items"`
-	OneOf                []*rules          `json:"oneOf"`
-	AnyOf                []*rules          `json:"anyOf"`
-	Enum                 []json.RawMessage `json:"enum"`
-	Const                json.RawMessage   `json:"const"`
-	Minimum              json.Number       `json:"minimum"`
-	Maximum              json.Number       `json:"maximum"`
-	ExclusiveMinimum     json.Number       `json:"exclusiveMinimum"`
-	ExclusiveMaximum     json.Number       `json:"exclusiveMaximum"`
-	MinLength            *int              `json:"minLength"`
-	MaxLength            *int              `json:"maxLength"`
-	Pattern              string            `json:"pattern"`
-	MinItems             *int              `json:"minItems"`
-	MaxItems             *int              `json:"maxItems"`
-	UniqueItems          bool              `json:"uniqueItems"`
-	Format               string            `json:"format"`
-
-	pattern  *regexp.Regexp
-	patterns map[string]*regexp.Regexp
-}
-
-// readRules reads a schema; none at all lets anything pass.
-func readRules(schema []byte) (*rules, error) {
-	if len(schema) == 0 {
-		return &rules{anything: true}, nil
-	}
-	r := new(rules)
-	if err := json.Unmarshal(schema, r); err != nil {
-		return nil, fmt.Errorf("reading it: %w", err)
-	}
-	return r, nil
-}
-
-// UnmarshalJSON reads a schema, which may be true or false, and compiles its patterns.
-func (r *rules) UnmarshalJSON(b []byte) error {
-	switch string(b) {
-	case "true":
-		r.anything = true
-		return nil
-	case "false":
-		r.nothing = true
-		return nil
-	}
-	type bare rules
-	if err := json.Unmarshal(b, (*bare)(r)); err != nil {
-		return err
-	}
-	var err error
-	if r.Pattern != "" {
-		if r.pattern, err = regexp.Compile(r.Pattern); err != nil {
-			return fmt.Errorf("pattern %q: %w", r.Pattern, err)
-		}
-	}
-	r.patterns = make(map[string]*regexp.Regexp, len(r.PatternProperties))
-	for p := range r.PatternProperties {
-		if r.patterns[p], err = regexp.Compile(p); err != nil {
-			return fmt.Errorf("pattern %q: %w", p, err)
-		}
-	}
-	return nil
-}
-
 // maxDepth bounds how deep params are looked into, against schemas that refer to themselves.
 const maxDepth = 100
 
@@ -148,8 +75,8 @@ func (c *checker) value(path string, r *rules, v any, depth int) {
 		c.fault(path, "it is not known: remove it or correct its name")
 		return
 	}
-	for _, any := range [][]*rules{r.OneOf, r.AnyOf} {
-		if len(any) > 0 && !slices.ContainsFunc(any, func(one *rules) bool { return c.holds(one, v, depth) }) {
+	for _, forms := range [][]*rules{r.OneOf, r.AnyOf} {
+		if len(forms) > 0 && !slices.ContainsFunc(forms, func(one *rules) bool { return c.holds(one, v, depth) }) {
 			c.fault(path, "%s fits none of the forms allowed", show(v))
 			return
 		}
@@ -196,7 +123,7 @@ func (c *checker) typed(path, want string, v any) bool {
 		got = "object"
 	case json.Number:
 		got = "number"
-		if n, ok := new(big.Rat).SetString(v.String()); want == "integer" && ok && n.IsInt() {
+		if want == "integer" && integral(v) {
 			got = "integer"
 		}
 	}
@@ -230,21 +157,17 @@ func (c *checker) text(path string, r *rules, s string) {
 }
 
 func (c *checker) number(path string, r *rules, n json.Number) {
-	x, ok := new(big.Rat).SetString(n.String())
-	if !ok {
-		return
-	}
 	for _, b := range []struct {
 		bound json.Number
-		ok    func(cmp int) bool
+		ok    func(order int) bool
 		say   string
 	}{
-		{r.Minimum, func(cmp int) bool { return cmp >= 0 }, "at least"},
-		{r.Maximum, func(cmp int) bool { return cmp <= 0 }, "at most"},
-		{r.ExclusiveMinimum, func(cmp int) bool { return cmp > 0 }, "more than"},
-		{r.ExclusiveMaximum, func(cmp int) bool { return cmp < 0 }, "less than"},
+		{r.Minimum, func(order int) bool { return order >= 0 }, "at least"},
+		{r.Maximum, func(order int) bool { return order <= 0 }, "at most"},
+		{r.ExclusiveMinimum, func(order int) bool { return order > 0 }, "more than"},
+		{r.ExclusiveMaximum, func(order int) bool { return order < 0 }, "less than"},
 	} {
-		if y, set := new(big.Rat).SetString(b.bound.String()); set && !b.ok(x.Cmp(y)) {
+		if b.bound != "" && !b.ok(compare(n, b.bound)) {
 			c.fault(path, "it is %s: give %s %s", n, b.say, b.bound)
 		}
 	}
@@ -261,11 +184,11 @@ func (c *checker) list(path string, r *rules, list []any, depth int) {
 	for i, v := range list {
 		at := path + "[" + strconv.Itoa(i) + "]"
 		if r.UniqueItems {
-			if s := show(v); seen[s] {
-				c.fault(at, "%s is there already: give each once", s)
-			} else {
-				seen[s] = true
+			key := asJSON(v)
+			if seen[key] {
+				c.fault(at, "%s is there already: give each once", show(v))
 			}
+			seen[key] = true
 		}
 		if r.Items != nil {
 			c.value(at, r.Items, v, depth+1)
@@ -317,24 +240,43 @@ func article(want string) string {
 }
 
 // show returns v as JSON, at a length that suits an error.
-func show(v any) string {
+func show(v any) string { return clip(asJSON(v)) }
+
+// asJSON returns v, which was decoded from JSON with numbers as they were written, as JSON again.
+func asJSON(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Sprint(v)
 	}
-	return clip(string(b))
+	return string(b)
 }
 
 func same(want json.RawMessage, v any) bool {
 	var w any
 	d := json.NewDecoder(bytes.NewReader(want))
 	d.UseNumber()
-	if d.Decode(&w) != nil {
-		return false
+	return d.Decode(&w) == nil && asJSON(w) == asJSON(v)
+}
+
+// integral tells whether n is a whole number, such as 3, 3.0 or 3e2.
+func integral(n json.Number) bool {
+	if _, err := n.Int64(); err == nil {
+		return true
 	}
-	a, errA := json.Marshal(w)
-	b, errB := json.Marshal(v)
-	return errA == nil && errB == nil && bytes.Equal(a, b)
+	f, err := n.Float64()
+	return err == nil && f == math.Trunc(f)
+}
+
+// compare compares numbers, those that are no 64-bit integers as floating-point ones.
+func compare(a, b json.Number) int {
+	x, errX := a.Int64()
+	y, errY := b.Int64()
+	if errX == nil && errY == nil {
+		return cmp.Compare(x, y)
+	}
+	f, _ := a.Float64() // infinite when out of range
+	g, _ := b.Float64()
+	return cmp.Compare(f, g)
 }
 
 func raws(list []json.RawMessage) [][]byte {

@@ -127,7 +127,7 @@ func (r *resolver) decide(ord int) (Decision, bool) {
 	var up Status // of the stage that this one is aligned to
 	if spec.Kind == stage.Aligned {
 		up, _ = r.status(spec.AlignedTo)
-		if verdict == stage.Wait && up.State == stage.StageRunning && up.Planned {
+		if verdict == stage.Wait && !spec.Disabled && up.State == stage.StageRunning && up.Planned {
 			counts.S++
 			if spec.Rule.Decide(counts) == stage.Run {
 				verdict = stage.Run

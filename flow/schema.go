@@ -26,6 +26,9 @@ func reflectSchema(t reflect.Type) (schema json.RawMessage, err error) {
 			err = fmt.Errorf("%v has no JSON: %v", t, r)
 		}
 	}()
+	if e := embedding(t, map[reflect.Type]bool{}); e != nil {
+		return nil, fmt.Errorf("%v embeds itself: give the field a name", e)
+	}
 	recursive := holdsItself(t, nil)
 	r := jsonschema.Reflector{Anonymous: true, DoNotReference: !recursive, Mapper: mapType, Namer: typeName}
 	s := r.ReflectFromType(t)
@@ -99,6 +102,51 @@ func holdsItself(t reflect.Type, above []reflect.Type) bool {
 					return true
 				}
 			}
+		}
+	}
+	return false
+}
+
+// embedding returns a struct type, t or one that t holds, that embeds itself, in however many steps; nil for
+// none. No schema can be made of such a type.
+func embedding(t reflect.Type, seen map[reflect.Type]bool) reflect.Type {
+	if seen[t] {
+		return nil
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		return embedding(t.Elem(), seen)
+	case reflect.Struct:
+		if embeds(t, nil) {
+			return t
+		}
+		for i := range t.NumField() {
+			if found := embedding(t.Field(i).Type, seen); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
+// embeds tells whether t embeds one of above or itself.
+func embeds(t reflect.Type, above []reflect.Type) bool {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return false
+	}
+	for _, a := range above {
+		if a == t {
+			return true
+		}
+	}
+	above = append(above, t)
+	for i := range t.NumField() {
+		if f := t.Field(i); f.Anonymous && embeds(f.Type, above[:len(above):len(above)]) {
+			return true
 		}
 	}
 	return false

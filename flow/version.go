@@ -91,7 +91,9 @@ func sortRequired(v any) any {
 func ParseGraph(b []byte) (*Graph, error) {
 	g := new(Graph)
 	s := stored{Graph: g}
-	if err := json.Unmarshal(b, &s); err != nil {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields() // a policy that this program does not know must not be passed over
+	if err := d.Decode(&s); err != nil {
 		return nil, &Faults{List: []error{fmt.Errorf("reading its graph: %w", err)}}
 	}
 	faults := &Faults{Flow: g.Flow}
