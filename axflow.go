@@ -20,6 +20,9 @@ import (
 	"axflow/stage"
 )
 
+// Who says who acts, and why; see control.Who.
+type Who = control.Who
+
 // Client starts runs, looks at them and steers them; see control.Client.
 type Client = control.Client
 
