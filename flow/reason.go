@@ -1,8 +1,7 @@
 package flow
 
 import (
-	"fmt"
-	"strings"
+	"strconv"
 
 	"axflow/stage"
 )
@@ -13,23 +12,31 @@ func (r *resolver) reason(spec *StageSpec, c stage.Counts) string {
 	if c.N == 0 {
 		return "it has no upstreams"
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: of %d upstreams", spec.Rule, c.N)
-	if c.N == 1 {
-		b.Reset()
-		fmt.Fprintf(&b, "%s: of 1 upstream", spec.Rule)
+	b := make([]byte, 0, 96)
+	b = append(b, spec.Rule...)
+	b = append(b, ": of "...)
+	b = strconv.AppendInt(b, int64(c.N), 10)
+	b = append(b, " upstream"...)
+	if c.N > 1 {
+		b = append(b, 's')
 	}
-	parts := 0
+	comma := false
 	part := func(n int, what string, states ...stage.StageState) {
 		if n == 0 {
 			return
 		}
-		if parts++; parts > 1 {
-			b.WriteByte(',')
+		if comma {
+			b = append(b, ',')
 		}
-		fmt.Fprintf(&b, " %d %s", n, what)
+		comma = true
+		b = append(b, ' ')
+		b = strconv.AppendInt(b, int64(n), 10)
+		b = append(b, ' ')
+		b = append(b, what...)
 		if name := r.firstIn(spec, states); name != "" {
-			fmt.Fprintf(&b, " (%q)", name)
+			b = append(b, " ("...)
+			b = strconv.AppendQuote(b, name)
+			b = append(b, ')')
 		}
 	}
 	part(c.S, "succeeded")
@@ -37,11 +44,14 @@ func (r *resolver) reason(spec *StageSpec, c stage.Counts) string {
 	part(c.U, "upstream_failed", stage.StageUpstreamFailed)
 	part(c.K, "skipped", stage.StageSkipped)
 	part(c.Undecided(), "undecided")
-	return b.String()
+	return string(b)
 }
 
 // firstIn returns the name of the first upstream that is in one of the states.
 func (r *resolver) firstIn(spec *StageSpec, states []stage.StageState) string {
+	if len(states) == 0 {
+		return ""
+	}
 	for _, u := range spec.Upstreams {
 		s, known := r.status(u)
 		for _, want := range states {

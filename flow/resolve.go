@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"container/heap"
 	"fmt"
 	"slices"
 
@@ -59,8 +58,8 @@ type Decision struct {
 //
 // An aligned stage is released when its rule would have it run once the upstream that it is aligned to has
 // succeeded, and that one's plan is frozen; otherwise that upstream counts by its final outcome, as every
-// other does. Where the rule runs an aligned stage, but its upstream ended without a plan, it is skipped or
-// fails with that upstream.
+// other does. Where the rule runs an aligned stage, but that upstream was skipped or ended without a plan, it is
+// skipped or fails with it.
 //
 // Resolve is for runs that are running: what has not started in a cancelled run is cancelled, whatever its
 // rule. It panics if status does.
@@ -72,12 +71,14 @@ func Resolve(g *Graph, status func(ord int) (Status, bool), candidates []int) []
 			r.todo[i] = i
 		}
 	} else {
-		r.todo = slices.Clone(candidates)
-		heap.Init(&r.todo)
+		r.todo = make(ordHeap, 0, len(candidates)+8)
+		for _, ord := range candidates {
+			r.todo.push(ord)
+		}
 	}
 	last := -1
 	for len(r.todo) > 0 {
-		ord := heap.Pop(&r.todo).(int)
+		ord := r.todo.pop()
 		if ord == last || ord < 0 || ord >= len(g.Stages) {
 			continue
 		}
@@ -95,7 +96,7 @@ func Resolve(g *Graph, status func(ord int) (Status, bool), candidates []int) []
 			continue
 		}
 		for _, dep := range g.Dependents(ord) {
-			heap.Push(&r.todo, dep)
+			r.todo.push(dep)
 		}
 	}
 	slices.SortFunc(r.decided, func(a, b Decision) int { return a.Ord - b.Ord })
@@ -164,14 +165,14 @@ func (r *resolver) align(ord int, up Status, counts stage.Counts) (Decision, boo
 	spec := &r.graph.Stages[ord]
 	name := r.graph.Stages[spec.AlignedTo].Name
 	switch {
+	case up.State == stage.StageSkipped: // before it had a plan, or because that is empty
+		return Decision{Ord: ord, Act: Skip, Reason: fmt.Sprintf("%q, whose shards it follows, was skipped", name)}, true
 	case up.Planned && up.Total > 0:
 		return Decision{Ord: ord, Act: Align, Total: up.Total, Reason: r.reason(spec, counts)}, true
 	case up.Planned && spec.SkipEmpty:
 		return Decision{Ord: ord, Act: Skip, Reason: fmt.Sprintf("the plan of %q is empty", name)}, true
 	case up.Planned:
 		return Decision{Ord: ord, Act: Succeed, Reason: fmt.Sprintf("the plan of %q is empty", name)}, true
-	case up.State == stage.StageSkipped:
-		return Decision{Ord: ord, Act: Skip, Reason: fmt.Sprintf("%q was skipped before it had a plan", name)}, true
 	case up.State == stage.StageFailed || up.State == stage.StageCancelled || up.State == stage.StageUpstreamFailed:
 		return Decision{Ord: ord, Act: FailUpstream, Reason: fmt.Sprintf("%q ended as %v before it had a plan", name, up.State)}, true
 	default:
@@ -199,22 +200,4 @@ func countUpstreams(spec *StageSpec, status func(ord int) (Status, bool)) stage.
 		}
 	}
 	return c
-}
-
-// ordHeap is a heap of stages' numbers, the lowest on top.
-type ordHeap []int
-
-func (h ordHeap) Len() int           { return len(h) }
-func (h ordHeap) Less(i, j int) bool { return h[i] < h[j] }
-func (h ordHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-
-// Push is heap.Interface's.
-func (h *ordHeap) Push(x any) { *h = append(*h, x.(int)) }
-
-// Pop is heap.Interface's.
-func (h *ordHeap) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return x
 }

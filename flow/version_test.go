@@ -13,14 +13,14 @@ import (
 	"axflow/stage"
 )
 
-// daily builds a flow whose stage "load" has the given options; change may alter the rest.
-func daily(change string, opts ...stage.Option) *flow.Flow[params] {
+// load builds a flow whose stage "load" has the given options; change may alter the rest.
+func load(change string, opts ...stage.Option) *flow.Flow[params] {
 	pull, other := single("pull"), single("other")
-	load := single("load", opts...).After(pull)
+	loader := single("load", opts...).After(pull)
 	if change == "upstream" {
-		load.After(other)
+		loader.After(other)
 	}
-	nodes := []stage.Node[params]{pull, other, load}
+	nodes := []stage.Node[params]{pull, other, loader}
 	switch change {
 	case "sharded":
 		nodes[2] = shard.New("load", plan, handleShard).After(pull)
@@ -42,7 +42,7 @@ func daily(change string, opts ...stage.Option) *flow.Flow[params] {
 }
 
 func TestVersionChangesWithBehaviour(t *testing.T) {
-	base := daily("")
+	base := load("")
 	seen := map[string]string{base.Version(): "nothing"}
 	check := func(what string, f flow.Definition) {
 		t.Helper()
@@ -55,7 +55,7 @@ func TestVersionChangesWithBehaviour(t *testing.T) {
 		}
 	}
 	for _, change := range []string{"upstream", "sharded", "one more", "stage name", "tx", "output", "flow name"} {
-		check(change, daily(change))
+		check(change, load(change))
 	}
 	for what, o := range map[string]stage.Option{
 		"attempts":        stage.Retry{MaxAttempts: 4},
@@ -78,7 +78,7 @@ func TestVersionChangesWithBehaviour(t *testing.T) {
 		"disabled":        stage.Disabled(),
 		"uninterruptible": stage.Uninterruptible(),
 	} {
-		check(what, daily("", o))
+		check(what, load("", o))
 	}
 	skip := func(opts ...stage.Option) *flow.Flow[params] {
 		return flow.New("daily", shard.New("s", plan, handleShard, opts...))
@@ -105,21 +105,21 @@ func TestVersionChangesWithBehaviour(t *testing.T) {
 }
 
 func TestVersionStaysWhereBehaviourStays(t *testing.T) {
-	base := daily("").Version()
+	base := load("").Version()
 	for what, f := range map[string]*flow.Flow[params]{
-		"the same":          daily(""),
-		"owner":             daily("").With(flow.Owner("data"), flow.Describe("text")),
-		"spelled defaults":  daily("", stage.Retry{MaxAttempts: 3, Jitter: 2 * time.Second}, stage.Timeout{Execution: time.Hour}),
-		"no limit, no cost": daily("", stage.Limit(0), stage.Cost(0), stage.WithRule(stage.AllSuccess)),
+		"the same":          load(""),
+		"owner":             load("").With(flow.Owner("data"), flow.Describe("text")),
+		"spelled defaults":  load("", stage.Retry{MaxAttempts: 3, Jitter: 2 * time.Second}, stage.Timeout{Execution: time.Hour}),
+		"no limit, no cost": load("", stage.Limit(0), stage.Cost(0), stage.WithRule(stage.AllSuccess)),
 	} {
 		if f.Version() != base {
 			t.Errorf("%s changes the version", what)
 		}
 	}
-	if daily("", stage.Requires("a", "b", "a")).Version() != daily("", stage.Requires("b", "a")).Version() {
+	if load("", stage.Requires("a", "b", "a")).Version() != load("", stage.Requires("b", "a")).Version() {
 		t.Error("the order of labels changes the version")
 	}
-	if daily("", stage.Retry{NonRetryable: []string{"x", "y"}}).Version() != daily("", stage.Retry{NonRetryable: []string{"y", "x"}}).Version() {
+	if load("", stage.Retry{NonRetryable: []string{"x", "y"}}).Version() != load("", stage.Retry{NonRetryable: []string{"y", "x"}}).Version() {
 		t.Error("the order of errors changes the version")
 	}
 	a, b := single("a"), single("b")
@@ -227,7 +227,7 @@ func TestParseGraph(t *testing.T) {
 }
 
 func TestParseBadGraph(t *testing.T) {
-	good := string(daily("").Graph().Encode())
+	good := string(load("").Graph().Encode())
 	aligned := func() string {
 		a := shard.New("a", plan, handleShard)
 		return string(flow.New("f", a, shard.Aligned("b", a, handleShard)).Graph().Encode())
