@@ -82,7 +82,7 @@ func (s Shard) Bucket(key string) bool { return s.Total > 0 && BucketOf(key, s.T
 // BucketOf returns the bucket, 0 to n-1, of a key: its 64-bit FNV-1a hash modulo n. It is the same on every
 // machine and in every version. n must be positive.
 func BucketOf(key string, n int) int {
-	const offset, prime = 14695981039346656037, 1099511628211 // FNV-1a, 64 bits: RFC 9923
+	const offset, prime = 14695981039346656037, 1099511628211 // by Fowler, Noll and Vo
 	h := uint64(offset)
 	for i := range len(key) {
 		h = (h ^ uint64(key[i])) * prime

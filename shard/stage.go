@@ -25,7 +25,7 @@ func New[P, O any](name string, plan func(context.Context, P) (Plan, error), h f
 func NewFrom[P, O any](name string, plan func(context.Context, P) (Plan, error), handler stage.Handler, opts ...stage.Option) *Stage[P, O] {
 	if plan != nil {
 		handler.Plan = func(ctx context.Context, params any) (stage.Layout, error) {
-			p, err := stage.ParamsOf[P](stage.Call{Params: params})
+			p, err := stage.ParamsOf[P](params)
 			if err != nil {
 				return stage.Layout{}, err
 			}
@@ -58,7 +58,7 @@ func handlerOf[P, O any](h func(context.Context, P, Shard) (O, error)) stage.Han
 		return stage.Handler{}
 	}
 	return stage.Handler{Run: func(ctx context.Context, c stage.Call) ([]byte, error) {
-		p, err := stage.ParamsOf[P](c)
+		p, err := stage.ParamsOf[P](c.Params)
 		if err != nil {
 			return nil, err
 		}

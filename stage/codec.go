@@ -79,10 +79,8 @@ func DecodeOutput[O any](b []byte) (O, error) {
 
 func noOutput[O any]() bool { return reflect.TypeFor[O]() == reflect.TypeFor[struct{}]() }
 
-// ParamsOf returns the params of a call as a P.
-func ParamsOf[P any](c Call) (P, error) { return paramsAs[P](c.Params) }
-
-func paramsAs[P any](params any) (P, error) {
+// ParamsOf returns params that Handler.Params decoded as a P.
+func ParamsOf[P any](params any) (P, error) {
 	p, ok := params.(P)
 	if !ok && params != nil {
 		return p, fmt.Errorf("params are a %T, not a %v: decode them with Handler.Params", params, reflect.TypeFor[P]())

@@ -110,8 +110,9 @@ func (r Retry) Check() []error {
 		r.Jitter = NoJitter
 	}
 	faults := r.faults()
-	if r.MaxAttempts == 0 {
-		faults = append(faults, errors.New("Retry.MaxAttempts is 0: a stored policy has every field filled in"))
+	if r.MaxAttempts == 0 || r.InitialInterval == 0 || r.BackoffCoefficient == 0 || r.MaximumInterval == 0 {
+		faults = append(faults, fmt.Errorf("Retry.MaxAttempts is %d, InitialInterval %v, BackoffCoefficient %v, MaximumInterval %v: a stored policy has all of them",
+			r.MaxAttempts, r.InitialInterval, r.BackoffCoefficient, r.MaximumInterval))
 	}
 	return faults
 }

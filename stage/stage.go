@@ -26,7 +26,7 @@ func New[P, O any](name string, h func(context.Context, P) (O, error), opts ...O
 	var handler Handler
 	if h != nil {
 		handler.Run = func(ctx context.Context, c Call) ([]byte, error) {
-			p, err := ParamsOf[P](c)
+			p, err := ParamsOf[P](c.Params)
 			if err != nil {
 				return nil, err
 			}
