@@ -27,7 +27,6 @@ func (l layout) initialise(ctx context.Context, bin Binaries, cfg Config) error 
 	if entries, err := os.ReadDir(l.data()); err == nil && len(entries) > 0 {
 		return fmt.Errorf("folder %s holds files but no PostgreSQL data: choose another folder or empty it", l.data())
 	}
-	password := token()
 	fresh := filepath.Join(l.dir, "data.new."+token())
 	if err := os.Mkdir(fresh, 0o700); err != nil {
 		return fmt.Errorf("making the data folder: %w", err)
@@ -36,29 +35,14 @@ func (l layout) initialise(ctx context.Context, bin Binaries, cfg Config) error 
 	if err := l.owner.give(fresh); err != nil {
 		return err
 	}
-	secret := filepath.Join(l.run, "ack."+token()) // a name that sweepStale removes
-	if err := os.WriteFile(secret, []byte(password+"\n"), 0o600); err != nil {
-		return fmt.Errorf("writing the password for initdb: %w", err)
-	}
-	defer func() { _ = os.Remove(secret) }()
-	if err := l.owner.give(secret); err != nil {
-		return err
-	}
-	args := []string{
-		"-D", fresh, "-U", User, "-E", "UTF8", "--locale=C", "--auth-local=trust", "--auth-host=scram-sha-256",
-		"--pwfile=" + secret, "--no-instructions",
-	}
+	var password string
 	if cfg.Ephemeral {
-		args = append(args, "--no-sync")
+		password, err = l.sow(ctx, bin, fresh)
+	} else {
+		password, err = l.initdb(ctx, bin, fresh)
 	}
-	cmd := exec.CommandContext(ctx, filepath.Join(bin.Dir, "initdb"), args...) //nolint:gosec // the binary was looked for
-	cmd.Env, cmd.Dir = environment(), l.run
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: l.owner.credential()}
-	if out, err := cmd.CombinedOutput(); err != nil {
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		return fmt.Errorf("initdb in %s: %w: %s", fresh, err, lastLines(string(out), 5))
+	if err != nil {
+		return err
 	}
 	if err := write(l.password(), password+"\n"); err != nil {
 		return err
@@ -68,6 +52,33 @@ func (l layout) initialise(ctx context.Context, bin Binaries, cfg Config) error 
 		return fmt.Errorf("moving the new data folder into place: %w", err)
 	}
 	return nil
+}
+
+// initdb fills the empty folder fresh and returns the superuser's password.
+func (l layout) initdb(ctx context.Context, bin Binaries, fresh string, more ...string) (string, error) {
+	password := token()
+	secret := filepath.Join(l.run, "secret."+token())
+	if err := os.WriteFile(secret, []byte(password+"\n"), 0o600); err != nil {
+		return "", fmt.Errorf("writing the password for initdb: %w", err)
+	}
+	defer func() { _ = os.Remove(secret) }()
+	if err := l.owner.give(secret); err != nil {
+		return "", err
+	}
+	args := append([]string{
+		"-D", fresh, "-U", User, "-E", "UTF8", "--locale=C", "--auth-local=trust", "--auth-host=scram-sha-256",
+		"--pwfile=" + secret, "--no-instructions",
+	}, more...)
+	cmd := exec.CommandContext(ctx, filepath.Join(bin.Dir, "initdb"), args...) //nolint:gosec // the binary was looked for
+	cmd.Env, cmd.Dir = environment(), l.run
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: l.owner.credential()}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return "", fmt.Errorf("initdb in %s: %w: %s", fresh, err, lastLines(string(out), 5))
+	}
+	return password, nil
 }
 
 // major is the PostgreSQL version that the data folder belongs to; 0 means that there is none yet.

@@ -129,7 +129,7 @@ func same(a, b string) bool {
 func (l layout) sweepStale() error {
 	stale := []string{filepath.Join(l.data(), "postmaster.pid")}
 	for _, pattern := range []string{
-		filepath.Join(l.run, ".s.PGSQL.*"), filepath.Join(l.run, "hold.*"), filepath.Join(l.run, "ack.*"),
+		filepath.Join(l.run, ".s.PGSQL.*"), filepath.Join(l.run, "hold.*"), filepath.Join(l.run, "ack.*"), filepath.Join(l.run, "secret.*"),
 		filepath.Join(l.dir, "data.new.*"),
 	} {
 		found, err := filepath.Glob(pattern)
