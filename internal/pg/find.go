@@ -48,7 +48,9 @@ var searched = []string{
 // the usual folders of distributions, where the newest wins. prefer is a major version to prefer, since a data
 // folder belongs to one; 0 means none. The error is ErrNoBinaries (wrapped) with what was looked for and what to
 // install.
-func Find(ctx context.Context, prefer int) (Binaries, error) {
+func Find(ctx context.Context, prefer int) (Binaries, error) { return find(ctx, prefer, searched) }
+
+func find(ctx context.Context, prefer int, patterns []string) (Binaries, error) {
 	if dir := os.Getenv(EnvBinaries); dir != "" {
 		b, err := inspect(ctx, dir)
 		if err != nil {
@@ -57,9 +59,8 @@ func Find(ctx context.Context, prefer int) (Binaries, error) {
 		return b, nil
 	}
 	var (
-		found    []Binaries
-		tooOld   []string
-		patterns = searched
+		found  []Binaries
+		tooOld []string
 	)
 	add := func(dir string) {
 		b, err := inspect(ctx, dir)
@@ -86,7 +87,7 @@ func Find(ctx context.Context, prefer int) (Binaries, error) {
 		}
 	}
 	if len(found) == 0 {
-		text := "looked in $" + EnvBinaries + ", PATH, " + strings.Join(searched, ", ")
+		text := "looked in $" + EnvBinaries + ", PATH, " + strings.Join(patterns, ", ")
 		if len(tooOld) > 0 {
 			text += "; found but unusable: " + strings.Join(tooOld, "; ")
 		}
