@@ -15,7 +15,6 @@ import (
 	"axflow/internal/uuid7"
 	"axflow/sql/db"
 	"axflow/sql/hint"
-	"axflow/stage"
 )
 
 // Config is what a Client needs. Pool and Bus are required.

@@ -298,8 +298,8 @@ func (l *Loop) setWorkers(list []board.Worker) {
 		l.board.SetWorker(w)
 	}
 	for _, w := range l.board.Workers() {
-		if !live[w.ID] {
-			for _, id := range l.board.RemoveWorker(w.ID) {
+		if !live[w.Worker] {
+			for _, id := range l.board.RemoveWorker(w.Worker) {
 				delete(l.flights, id)
 			}
 		}

@@ -1,0 +1,437 @@
+package engine_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"go.uber.org/goleak"
+
+	"axflow/engine"
+	"axflow/engine/control"
+	"axflow/flow"
+	"axflow/internal/fakeworker"
+	"axflow/internal/pgtest"
+	"axflow/shard"
+	axsql "axflow/sql"
+	"axflow/sql/hint"
+	"axflow/sql/history"
+	"axflow/sql/span"
+	"axflow/stage"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// cluster is a database with one engine and as many fake workers as a test wants, in one process.
+type cluster struct {
+	t      *testing.T
+	ctx    context.Context
+	pool   *pgxpool.Pool
+	bus    *hint.Bus
+	client *control.Client
+	engine *engine.Engine
+	stop   context.CancelFunc
+	wg     sync.WaitGroup
+}
+
+// logs shows what the parts log when a test fails.
+type logs struct{ t *testing.T }
+
+func (l logs) Write(p []byte) (int, error) {
+	l.t.Log(strings.TrimSpace(string(p)))
+	return len(p), nil
+}
+
+func newCluster(t *testing.T, tune func(*engine.Config)) *cluster {
+	t.Helper()
+	d := pgtest.New(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
+	pc, err := pgxpool.ParseConfig(d.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	axsql.Configure(pc.ConnConfig)
+	pc.MaxConns = 10
+	pool, err := pgxpool.NewWithConfig(ctx, pc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logger := slog.New(slog.NewTextHandler(logs{t}, nil))
+	bus, err := hint.New(hint.Config{ConnConfig: pc.ConnConfig, Logger: logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cluster{t: t, ctx: ctx, pool: pool, bus: bus}
+	if c.client, err = control.NewClient(ctx, control.Config{Pool: pool, Bus: bus, Poll: 200 * time.Millisecond}); err != nil {
+		t.Fatal(err)
+	}
+	cfg := engine.Config{ConnConfig: pc.ConnConfig, Bus: bus, TTL: 3 * time.Second, Beat: 200 * time.Millisecond, WorkerTTL: 2 * time.Second, Logger: logger}
+	if tune != nil {
+		tune(&cfg)
+	}
+	if c.engine, err = engine.New(cfg); err != nil {
+		t.Fatal(err)
+	}
+	run, stop := context.WithCancel(ctx)
+	c.stop = stop
+	c.wg.Go(func() {
+		if err := bus.Run(run); err != nil {
+			t.Errorf("bus: %v", err)
+		}
+	})
+	c.wg.Go(func() {
+		if err := c.engine.Run(run); err != nil {
+			t.Errorf("engine: %v", err)
+		}
+	})
+	t.Cleanup(func() {
+		stop()
+		c.wg.Wait()
+		pool.Close()
+		cancel()
+	})
+	return c
+}
+
+// worker runs a fake worker for the flows until the returned function kills it.
+func (c *cluster) worker(tune func(*fakeworker.Worker), flows ...flow.Definition) (kill func()) {
+	c.t.Helper()
+	w := &fakeworker.Worker{ID: uuid.Must(uuid.NewV7()), Pool: c.pool, Bus: c.bus, Handlers: map[string]int{}}
+	for _, f := range flows {
+		for ord := range f.Graph().Stages {
+			w.Handlers[f.Graph().HandlerKey(ord)] = 8
+		}
+	}
+	if tune != nil {
+		tune(w)
+	}
+	ctx, stop := context.WithCancel(c.ctx)
+	done := make(chan struct{})
+	c.wg.Go(func() {
+		defer close(done)
+		if err := w.Run(ctx); err != nil {
+			c.t.Errorf("worker: %v", err)
+		}
+	})
+	kill = func() { stop(); <-done }
+	c.t.Cleanup(kill)
+	return kill
+}
+
+func (c *cluster) start(f flow.Definition, n int) []uuid.UUID {
+	c.t.Helper()
+	v, err := c.client.Register(c.ctx, f)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	starts := make([]control.Start, n)
+	for i := range starts {
+		starts[i].Version = v
+	}
+	started, err := c.client.Start(c.ctx, control.Batch{Trigger: "test"}, starts)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	ids := make([]uuid.UUID, n)
+	for i, s := range started {
+		ids[i] = s.Run
+	}
+	return ids
+}
+
+// end waits for runs to end in a state.
+func (c *cluster) end(want stage.RunState, ids ...uuid.UUID) {
+	c.t.Helper()
+	states, err := c.client.WaitAll(c.ctx, ids)
+	if err != nil {
+		for _, id := range ids {
+			p, perr := c.client.Progress(context.Background(), id)
+			c.t.Logf("%s: %+v %v", id, p.Stages, perr)
+		}
+		c.t.Fatalf("waiting: %v", err)
+	}
+	for id, s := range states {
+		if s != want {
+			c.t.Errorf("run %s has %s, want %s", id, s, want)
+		}
+	}
+}
+
+func (c *cluster) check(opts history.Options) {
+	c.t.Helper()
+	found, err := history.Check(c.ctx, c.pool, opts)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, v := range found {
+		c.t.Errorf("history: %s", v)
+	}
+}
+
+type none = struct{}
+
+func nop(context.Context, none) (none, error) { return none{}, nil }
+
+func noPlan(context.Context, none) (shard.Plan, error) { return shard.N(0), nil }
+
+func nopShard(context.Context, none, shard.Shard) (none, error) { return none{}, nil }
+
+func diamond() *flow.Flow[none] {
+	a := stage.New("a", nop)
+	b := shard.New("b", noPlan, nopShard).After(a)
+	c := stage.New("c", nop).After(a)
+	d := stage.New("d", nop).After(b, c)
+	return flow.New("diamond", a, b, c, d)
+}
+
+func layout(n int) func(span.Assignment) stage.Layout {
+	return func(span.Assignment) stage.Layout { return stage.Layout{Total: n, Cut: stage.Cut{Kind: stage.CutCount}} }
+}
+
+func TestDiamondRunsToItsEnd(t *testing.T) {
+	c := newCluster(t, nil)
+	f := diamond()
+	c.worker(func(w *fakeworker.Worker) { w.Plan = layout(1000) }, f)
+	c.end(stage.RunSucceeded, c.start(f, 20)...)
+	c.check(history.Options{Ended: true})
+	if n := c.engine.Stats().Repaired.Load(); n != 0 {
+		t.Errorf("the scan repaired %d decisions in a healthy run", n)
+	}
+}
+
+func TestEmptyPlan(t *testing.T) {
+	c := newCluster(t, nil)
+	f := diamond()
+	c.worker(func(w *fakeworker.Worker) { w.Plan = layout(0) }, f)
+	c.end(stage.RunSucceeded, c.start(f, 1)...)
+	c.check(history.Options{Ended: true})
+}
+
+// Every hint is dropped: heartbeats, reloads and the scan alone finish the runs.
+func TestScanAloneFinishesRuns(t *testing.T) {
+	c := newCluster(t, func(cfg *engine.Config) { cfg.Scan, cfg.Reload = 200*time.Millisecond, 200*time.Millisecond })
+	c.bus.Mute(true)
+	f := diamond()
+	c.worker(func(w *fakeworker.Worker) { w.Plan = layout(100) }, f)
+	c.end(stage.RunSucceeded, c.start(f, 3)...)
+	c.check(history.Options{Ended: true})
+}
+
+func TestFailureCascades(t *testing.T) {
+	c := newCluster(t, nil)
+	f := diamond()
+	c.worker(func(w *fakeworker.Worker) {
+		w.Plan = layout(10)
+		w.End = func(a span.Assignment, i int) span.Result {
+			if i == 7 && a.Attempt == 1 { // only the sharded stage has an index 7
+				return span.Result{Outcome: stage.Failed, Error: []byte(`{"code":"boom"}`)}
+			}
+			return span.Result{Outcome: stage.Succeeded}
+		}
+	}, f)
+	ids := c.start(f, 1)
+	c.end(stage.RunFailed, ids...)
+	p, err := c.client.Progress(c.ctx, ids[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]stage.StageState{"a": stage.StageSucceeded, "b": stage.StageFailed, "c": stage.StageSucceeded, "d": stage.StageUpstreamFailed}
+	for _, s := range p.Stages {
+		if s.State != want[s.Name] {
+			t.Errorf("stage %s has %s, want %s", s.Name, s.State, want[s.Name])
+		}
+		if s.Name == "b" && (s.Succeeded != 9 || s.Dead != 1) {
+			t.Errorf("stage b: %d succeeded, %d dead, want 9 and 1", s.Succeeded, s.Dead)
+		}
+	}
+	c.check(history.Options{Ended: true})
+
+	// The operator retries: only shard 7 runs again, then d.
+	n, err := c.client.Retry(c.ctx, ids[0], control.Who{Actor: "test"})
+	if err != nil || n != 1 {
+		t.Fatalf("retry: %d, %v, want 1 index", n, err)
+	}
+	c.end(stage.RunSucceeded, ids...)
+	if _, err := c.client.Retry(c.ctx, ids[0], control.Who{Actor: "test"}); err == nil {
+		t.Error("retrying a succeeded run: no error")
+	}
+	c.check(history.Options{Ended: true})
+
+	// A rerun of c runs c and d in generation 2; a and b stay.
+	if err := c.client.Rerun(c.ctx, ids[0], "c", control.Who{Actor: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	c.end(stage.RunSucceeded, ids...)
+	if p, err = c.client.Progress(c.ctx, ids[0]); err != nil {
+		t.Fatal(err)
+	}
+	generation := map[string]int{"a": 1, "b": 1, "c": 2, "d": 3} // d was reset by the retry and by the rerun
+	for _, s := range p.Stages {
+		if s.Generation != generation[s.Name] {
+			t.Errorf("stage %s is in generation %d, want %d", s.Name, s.Generation, generation[s.Name])
+		}
+	}
+	c.check(history.Options{Ended: true})
+}
+
+func TestRetryOnceThenSucceeds(t *testing.T) {
+	c := newCluster(t, nil)
+	f := flow.New("f", stage.New("a", nop))
+	c.worker(func(w *fakeworker.Worker) {
+		w.End = func(a span.Assignment, _ int) span.Result {
+			if a.Attempt < 3 {
+				return span.Result{Outcome: stage.Failed, Again: true, Delay: 50 * time.Millisecond}
+			}
+			return span.Result{Outcome: stage.Succeeded}
+		}
+	}, f)
+	c.end(stage.RunSucceeded, c.start(f, 30)...)
+	c.check(history.Options{Ended: true})
+}
+
+func TestDeadWorkersWorkIsSeized(t *testing.T) {
+	c := newCluster(t, nil)
+	f := flow.New("f", stage.New("a", nop))
+	got := make(chan struct{}, 100)
+	hang := make(chan struct{})
+	kill := c.worker(func(w *fakeworker.Worker) {
+		w.Seen = func(span.Assignment) {
+			select {
+			case got <- struct{}{}:
+			default:
+			}
+			<-hang
+		}
+	}, f)
+	ids := c.start(f, 10)
+	<-got
+	go func() { close(hang) }()
+	kill()
+	c.worker(nil, f)
+	c.end(stage.RunSucceeded, ids...)
+	c.check(history.Options{Ended: true})
+}
+
+func TestManySingles(t *testing.T) {
+	c := newCluster(t, nil)
+	f := flow.New("f", stage.New("a", nop))
+	c.worker(nil, f)
+	for range 3 {
+		c.end(stage.RunSucceeded, c.start(f, 1000)...)
+	}
+	c.check(history.Options{Ended: true})
+}
+
+func TestIdempotencyKey(t *testing.T) {
+	c := newCluster(t, nil)
+	f := flow.New("f", stage.New("a", nop))
+	v, err := c.client.Register(c.ctx, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	starts := func() []control.Start {
+		return []control.Start{{Version: v, Key: "k1"}, {Version: v, Key: "k2"}, {Version: v, Key: "k1"}, {Version: v}}
+	}
+	first, err := c.client.Start(c.ctx, control.Batch{}, starts())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first[0].Run != first[2].Run || first[0].Run == first[1].Run || first[3].Existing {
+		t.Errorf("keys of one batch: %+v", first)
+	}
+	second, err := c.client.Start(c.ctx, control.Batch{}, starts())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		if second[i].Run != first[i].Run || !second[i].Existing {
+			t.Errorf("start %d again: %+v, want the run %s", i, second[i], first[i].Run)
+		}
+	}
+	c.worker(nil, f)
+	c.end(stage.RunSucceeded, first[0].Run, first[1].Run, first[3].Run, second[3].Run)
+	c.check(history.Options{Ended: true})
+}
+
+func TestAligned(t *testing.T) {
+	c := newCluster(t, nil)
+	a := shard.New("a", noPlan, nopShard)
+	b := shard.Aligned("b", a, nopShard)
+	z := stage.New("z", nop).After(b)
+	f := flow.New("aligned", a, b, z)
+	for _, n := range []int{500, 1, 0} {
+		kill := c.worker(func(w *fakeworker.Worker) { w.Plan = layout(n) }, f)
+		c.end(stage.RunSucceeded, c.start(f, 2)...)
+		kill()
+	}
+	c.check(history.Options{Ended: true})
+}
+
+func TestAlignedShardOfDeadShardFails(t *testing.T) {
+	c := newCluster(t, nil)
+	a := shard.New("a", noPlan, nopShard)
+	b := shard.Aligned("b", a, nopShard)
+	f := flow.New("aligned", a, b)
+	ordA, _ := f.Graph().Ord("a")
+	c.worker(func(w *fakeworker.Worker) {
+		w.Plan = layout(10)
+		w.End = func(x span.Assignment, i int) span.Result {
+			if int(x.Ord) == ordA && i == 3 {
+				return span.Result{Outcome: stage.Failed}
+			}
+			return span.Result{Outcome: stage.Succeeded}
+		}
+	}, f)
+	ids := c.start(f, 1)
+	c.end(stage.RunFailed, ids...)
+	p, err := c.client.Progress(c.ctx, ids[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range p.Stages {
+		if s.Succeeded != 9 || s.Dead != 1 {
+			t.Errorf("stage %s: %+v, want 9 succeeded and 1 dead", s.Name, s)
+		}
+	}
+	c.check(history.Options{Ended: true})
+}
+
+func TestCancel(t *testing.T) {
+	for _, force := range []bool{false, true} {
+		c := newCluster(t, nil)
+		f := diamond()
+		ids := c.start(f, 1) // no worker: a is ready
+		if err := c.client.Cancel(c.ctx, ids[0], force, control.Who{Actor: "test"}); err != nil {
+			t.Fatal(err)
+		}
+		c.end(stage.RunCancelled, ids...)
+		if err := c.client.Cancel(c.ctx, ids[0], force, control.Who{Actor: "test"}); err == nil {
+			t.Error("cancelling an ended run: no error")
+		}
+		c.check(history.Options{Ended: true})
+	}
+}
+
+// A forced cancel fences what is in flight: the late report is refused.
+func TestForcedCancelRefusesLateReports(t *testing.T) {
+	c := newCluster(t, nil)
+	f := flow.New("f", stage.New("a", nop))
+	hang, seen := make(chan struct{}), make(chan struct{})
+	c.worker(func(w *fakeworker.Worker) {
+		w.Seen = func(span.Assignment) { close(seen); <-hang }
+	}, f)
+	ids := c.start(f, 1)
+	<-seen
+	if err := c.client.Cancel(c.ctx, ids[0], true, control.Who{Actor: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	c.end(stage.RunCancelled, ids...)
+	close(hang)
+	c.check(history.Options{Ended: true})
+}

@@ -1,0 +1,144 @@
+// Package fakeworker is the smallest worker that obeys the protocol, for tests of the engine: it runs no handlers but
+// asks a function how each index ends.
+package fakeworker
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"axflow/shard"
+	"axflow/sql/db"
+	"axflow/sql/hint"
+	"axflow/sql/span"
+	"axflow/stage"
+)
+
+// Worker finishes what it is handed, in batches, as fast as it comes.
+type Worker struct {
+	ID       uuid.UUID
+	Pool     *pgxpool.Pool
+	Bus      *hint.Bus
+	Handlers map[string]int
+	Labels   []string
+	// End says how an index ends. Default: it succeeds.
+	End func(span.Assignment, int) span.Result
+	// Plan answers plan tasks. Required for flows with sharded stages.
+	Plan func(span.Assignment) stage.Layout
+	// Beat is the time between heartbeats. Default 200 ms.
+	Beat time.Duration
+	// Seen, if not nil, is told of every assignment before it is worked on.
+	Seen func(span.Assignment)
+
+	held map[uuid.UUID]bool
+}
+
+// Run registers and works until ctx ends; it leaves as a crashed process does, without a word.
+func (w *Worker) Run(ctx context.Context) error {
+	if w.Beat == 0 {
+		w.Beat = 200 * time.Millisecond
+	}
+	w.held = make(map[uuid.UUID]bool)
+	handlers, err := json.Marshal(w.Handlers)
+	if err != nil {
+		return fmt.Errorf("encoding the handlers: %w", err)
+	}
+	q := db.New(w.Pool)
+	if err := q.RegisterWorker(ctx, db.RegisterWorkerParams{ID: w.ID, Namespace: "default", Host: "test", Labels: append([]string{}, w.Labels...), Handlers: handlers}); err != nil {
+		return fmt.Errorf("registering: %w", err)
+	}
+	box := w.Bus.SubscribeWorker(w.ID)
+	defer box.Close()
+	w.Bus.ToEngine(hint.Engine{Workers: true})
+	tick := time.NewTicker(w.Beat)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-box.C():
+			for _, n := range box.Take() {
+				for _, a := range n.Flights {
+					if err := w.work(ctx, a); err != nil && ctx.Err() == nil {
+						return err
+					}
+				}
+			}
+		case <-tick.C:
+			if err := w.beat(ctx, q, handlers); err != nil && ctx.Err() == nil {
+				return err
+			}
+		}
+	}
+}
+
+// beat also adopts flights that no hint told of.
+func (w *Worker) beat(ctx context.Context, q *db.Queries, handlers []byte) error {
+	row, err := q.Beat(ctx, db.BeatParams{ID: w.ID, Handlers: handlers, Running: []byte("[]")})
+	if err != nil {
+		return fmt.Errorf("beating: %w", err)
+	}
+	rows, err := q.AssignedFlights(ctx, db.AssignedFlightsParams{WorkerID: w.ID, Ids: row.Flights})
+	if err != nil {
+		return fmt.Errorf("reading flights: %w", err)
+	}
+	for _, r := range rows {
+		set, err := shard.ParseSet(r.Todo)
+		if err != nil {
+			return fmt.Errorf("reading flight %s: %w", r.ID, err)
+		}
+		a := span.Assignment{Set: set, Par: int(r.Par), DispatchedAt: r.DispatchedAt, Header: span.Header{ID: r.ID, Run: r.RunID,
+			VersionID: r.VersionID, Ord: r.Ord, Generation: r.Generation, Kind: span.Kind(r.Kind), Attempt: r.Attempt, Delivery: r.Delivery}}
+		if err := w.work(ctx, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *Worker) work(ctx context.Context, a span.Assignment) error {
+	if w.held[a.ID] {
+		return nil
+	}
+	w.held[a.ID] = true
+	if w.Seen != nil {
+		w.Seen(a)
+	}
+	conn, err := w.Pool.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("finishing: %w", err)
+	}
+	defer conn.Release()
+	now := time.Now()
+	var receipt span.Receipt
+	if a.Kind == span.Plan {
+		receipt, err = span.FinishPlan(ctx, conn, w.ID, span.PlanReport{Execution: a.ID, Run: a.Run, Ord: a.Ord, Started: now, Finished: now, Layout: w.Plan(a)})
+	} else {
+		report := span.Report{Execution: a.ID, Run: a.Run, Ord: a.Ord, MaxAttempts: 3, Last: true}
+		for i := range a.Set.All() {
+			r := span.Result{Outcome: stage.Succeeded}
+			if w.End != nil {
+				r = w.End(a, i)
+			}
+			r.Index, r.Started, r.Finished = int32(i), now, now //nolint:gosec // an index
+			report.Results = append(report.Results, r)
+		}
+		receipt, err = span.Finish(ctx, conn, w.ID, []span.Report{report})
+	}
+	if err != nil {
+		return err
+	}
+	news := hint.Engine{Ready: receipt.Ready, Left: []hint.Left{{Flight: a.ID}}}
+	for _, d := range receipt.Decided {
+		news.Stages = append(news.Stages, d.StageKey)
+	}
+	if a.Kind == span.Plan {
+		news.Stages = append(news.Stages, span.StageKey{Run: a.Run, Ord: a.Ord})
+	}
+	w.Bus.ToEngine(news)
+	return nil
+}
