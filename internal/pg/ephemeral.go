@@ -43,9 +43,9 @@ func sweepAbandoned(ctx context.Context, log *slog.Logger) {
 }
 
 func sweepOne(ctx context.Context, users string) error {
-	f, err := os.OpenFile(users, os.O_RDWR, 0) //nolint:gosec // found by a pattern of this package
+	f, err := os.OpenFile(users, os.O_RDWR, 0)
 	if err != nil {
-		return nil //nolint:nilerr // another user's, or gone just now
+		return nil
 	}
 	defer func() { _ = f.Close() }()
 	if tryFlock(f, syscall.LOCK_EX) != nil {

@@ -38,7 +38,7 @@ func fetch(ctx context.Context, dir string, log *slog.Logger) (Binaries, error) 
 	go func() {
 		throwAway := embedded.NewDatabase(embedded.DefaultConfig().
 			Version(fetched).
-			Port(uint32(port)). //nolint:gosec // a TCP port fits
+			Port(uint32(port)).
 			CachePath(filepath.Join(dir, "download")).
 			BinariesPath(dir).
 			RuntimePath(filepath.Join(scratch, "run")).

@@ -72,8 +72,8 @@ func find(ctx context.Context, prefer int, patterns []string) (Binaries, error) 
 		}
 	}
 	if path, err := exec.LookPath("postgres"); err == nil {
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			path = real
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			path = target
 		}
 		add(filepath.Dir(path))
 	}

@@ -56,17 +56,17 @@ func (l layout) newHold() (h *hold, watch *os.File, name string, err error) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		return nil, nil, "", fmt.Errorf("making the FIFO %s: %w", path, err)
 	}
-	watch, err = os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) //nolint:gosec // a path inside the server's own folder
+	watch, err = os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, "", fmt.Errorf("opening the FIFO to read: %w", err)
 	}
-	fifo, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0) //nolint:gosec // as above
+	fifo, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		_ = watch.Close()
 		return nil, nil, "", fmt.Errorf("opening the FIFO to write: %w", err)
 	}
 	// It was opened without waiting for a writer; the watcher's reads must wait for one.
-	if err := syscall.SetNonblock(int(watch.Fd()), false); err != nil { //nolint:gosec // a file descriptor fits
+	if err := syscall.SetNonblock(int(watch.Fd()), false); err != nil {
 		_, _ = watch.Close(), fifo.Close()
 		return nil, nil, "", fmt.Errorf("preparing the FIFO: %w", err)
 	}
@@ -91,7 +91,7 @@ func (l layout) join(ctx context.Context) (*hold, error) {
 		return nil, fmt.Errorf("%w: %w", errUnwatched, err)
 	}
 	path := filepath.Join(l.run, filepath.Base(strings.TrimSpace(string(text))))
-	fifo, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0) //nolint:gosec // a path inside the server's own folder
+	fifo, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errUnwatched, err)
 	}

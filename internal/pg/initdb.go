@@ -69,7 +69,7 @@ func (l layout) initdb(ctx context.Context, bin Binaries, fresh string, more ...
 		"-D", fresh, "-U", User, "-E", "UTF8", "--locale=C", "--auth-local=trust", "--auth-host=scram-sha-256",
 		"--pwfile=" + secret, "--no-instructions",
 	}, more...)
-	cmd := exec.CommandContext(ctx, filepath.Join(bin.Dir, "initdb"), args...) //nolint:gosec // the binary was looked for
+	cmd := exec.CommandContext(ctx, filepath.Join(bin.Dir, "initdb"), args...)
 	cmd.Env, cmd.Dir = environment(), l.run
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: l.owner.credential()}
 	if out, err := cmd.CombinedOutput(); err != nil {

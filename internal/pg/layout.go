@@ -112,7 +112,7 @@ func flock(ctx context.Context, f *os.File, how int) error {
 // tryFlock asks once; EWOULDBLOCK says that somebody else has the lock.
 func tryFlock(f *os.File, how int) error {
 	for {
-		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB) //nolint:gosec // a file descriptor fits
+		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
 		if !errors.Is(err, syscall.EINTR) {
 			return err
 		}
@@ -133,7 +133,7 @@ func pause(ctx context.Context) error {
 
 // openLock opens a lock file without a lock on it.
 func openLock(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // a path inside the server's own folder
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w: the folder belongs to another user; choose another folder", path, err)
 	}
@@ -150,7 +150,7 @@ func (l layout) locked(ctx context.Context, f func() error) error {
 	if err := flock(ctx, lock, syscall.LOCK_EX); err != nil {
 		return fmt.Errorf("waiting for the lock on %s, which another process holds while it starts or stops the server: %w", l.dir, err)
 	}
-	defer func() { _ = syscall.Flock(int(lock.Fd()), syscall.LOCK_UN) }() //nolint:gosec // a file descriptor fits
+	defer func() { _ = syscall.Flock(int(lock.Fd()), syscall.LOCK_UN) }()
 	return f()
 }
 

@@ -58,7 +58,7 @@ func (p postmaster) running(data string) bool {
 	}
 	args, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid))
 	if err != nil {
-		args, err = exec.Command("ps", "-ww", "-o", "args=", "-p", strconv.Itoa(p.pid)).Output() //nolint:gosec // a number
+		args, err = exec.Command("ps", "-ww", "-o", "args=", "-p", strconv.Itoa(p.pid)).Output()
 	}
 	if err != nil {
 		return true // it exists, and nothing on this system tells what it is: PostgreSQL would refuse the folder as well

@@ -41,7 +41,7 @@ func readSeed(seed string) (password string, ok bool) {
 	if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Geteuid() {
 		return "", false
 	}
-	text, err := os.ReadFile(filepath.Join(seed, "password")) //nolint:gosec // this user's own, as just checked
+	text, err := os.ReadFile(filepath.Join(seed, "password"))
 	return strings.TrimSpace(string(text)), err == nil
 }
 
@@ -90,12 +90,12 @@ func (l layout) copyTree(ctx context.Context, from, to string) error {
 }
 
 func copyFile(from, to string) error {
-	in, err := os.Open(from) //nolint:gosec // below the seed or the data folder
+	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = in.Close() }()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // as above
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}

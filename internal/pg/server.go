@@ -260,8 +260,8 @@ func (s *Server) Stop(ctx context.Context) error {
 	lockCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
 	err := s.locked(lockCtx, func() error {
-		if err := tryFlock(s.users, syscall.LOCK_EX); err != nil {
-			return nil // others use it
+		if alone := tryFlock(s.users, syscall.LOCK_EX) == nil; !alone {
+			return nil
 		}
 		signal := syscall.SIGINT
 		if s.cfg.Ephemeral {

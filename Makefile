@@ -1,0 +1,63 @@
+# Everything that CI does is a target here: `make lint test` is what must pass.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+
+# Tools are pinned. scripts/tool finds the exact version (./bin, GOBIN, PATH) or installs it into ./bin.
+SQLC          = $$(scripts/tool sqlc github.com/sqlc-dev/sqlc/cmd/sqlc v1.31.1)
+GOLANGCI_LINT = $$(scripts/tool golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint v2.15.0)
+
+# All Go files, those of bench/peers (a module of its own) included.
+SOURCES = $$(find . -name '*.go' -not -path '*/testdata/*' -not -path '*/node_modules/*' -not -path './bin/*' -not -path './.git/*')
+
+# Test binaries at once: each with SQL in it runs a PostgreSQL server of its own.
+P       ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n > 4 ? 4 : n)))
+# More arguments for go test, such as TEST='-run Finish -count=1'.
+TEST    ?=
+PKG     ?= ./...
+# More arguments for every benchmark, and where the databases are if not embedded (AX_DATABASE_URL).
+BENCH   ?=
+
+.PHONY: help
+help: ## Say what the targets do
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+.PHONY: demo
+demo: ## Run both examples to their end, on an embedded PostgreSQL
+	go run ./examples/gosource -once
+	go run ./examples/reconcile -once
+
+.PHONY: test
+test: ## Run all tests with the race detector
+	go test -race -timeout=15m -p=$(P) $(TEST) $(PKG)
+
+.PHONY: lint
+lint: ## Check format, vet, linters, generated files and go.mod
+	@stale=$$(gofmt -l $(SOURCES)); \
+	  if [ -n "$$stale" ]; then echo "not formatted (run make fmt):"; echo "$$stale"; exit 1; fi
+	go vet ./...
+	"$(GOLANGCI_LINT)" run ./...
+	"$(SQLC)" diff
+	go mod tidy -diff
+
+.PHONY: fmt
+fmt: ## Format, and repair what the linters can repair
+	gofmt -w $(SOURCES)
+	"$(GOLANGCI_LINT)" run --fix ./...
+
+.PHONY: generate
+generate: ## Write the generated files anew (sql/db, api/gen)
+	"$(SQLC)" generate
+	go generate ./...
+
+.PHONY: bench
+bench: ## Run the benchmark programs; bench/peers, a module of its own, is run by hand
+	for b in shards chain singles timers backlog; do echo "== $$b"; go run ./bench/$$b $(BENCH); done
+
+.PHONY: mutants
+mutants: ## Break the code on purpose, one line at a time: the tests must notice
+	go run ./scripts/mutants
+
+.PHONY: clean
+clean: ## Remove the tools in ./bin
+	rm -rf bin
