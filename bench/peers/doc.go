@@ -38,5 +38,18 @@
 //     seen through a subscription, as in `river bench`, which trials did not show to cost anything measurable.
 //   - One client in one process, as AX. A second client on the queue was not faster on 2 cores.
 //
+// Trials on 2 cores (a shared machine; 60,000 jobs; 5 to 7 interleaved trials each, medians in jobs a second): the
+// rate is a plateau, since PostgreSQL's CPU is the limit, at about 90 to 115 µs of both cores a job.
+//
+//	workers  cooldown  poll   clients  jobs/s
+//	2,000    5 ms      5 ms   1        15,400
+//	2,000    10 ms     10 ms  1        14,700
+//	2,000    1 ms      1 ms   1        14,600
+//	2,000    2 ms      20 ms  1        16,300  (what `river bench` uses)
+//	5,000    5 ms      5 ms   1        14,700
+//	1,000    5 ms      5 ms   1        13,600  (an earlier, busier hour, in which the first line had 13,100)
+//	500      5 ms      5 ms   1        13,400  (the same hour)
+//	2,000    5 ms      5 ms   2        13,900  (the same hour; a fifth more CPU a job)
+//
 // Flags change all of these.
 package main
