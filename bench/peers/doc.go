@@ -38,7 +38,7 @@
 //     seen through a subscription, as in `river bench`, which trials did not show to cost anything measurable.
 //   - One client in one process, as AX. A second client on the queue was not faster on 2 cores.
 //
-// Trials on 2 cores (a shared machine; 60,000 jobs; 5 to 7 interleaved trials each, medians in jobs a second): the
+// Trials on 2 cores (a shared machine; 60,000 jobs; 4 to 6 interleaved trials each, medians in jobs a second): the
 // rate is a plateau, since PostgreSQL's CPU is the limit, at about 90 to 115 µs of both cores a job.
 //
 //	workers  cooldown  poll   clients  jobs/s
