@@ -17,6 +17,8 @@ TEST    ?=
 PKG     ?= ./...
 # More arguments for every benchmark, and where the databases are if not embedded (AX_DATABASE_URL).
 BENCH   ?=
+# Arguments for the mutants, such as MUTANTS="-only fence".
+MUTANTS ?=
 
 .PHONY: help
 help: ## Say what the targets do
@@ -56,7 +58,7 @@ bench: ## Run the benchmark programs; bench/peers, a module of its own, is run b
 
 .PHONY: mutants
 mutants: ## Break the code on purpose, one line at a time: the tests must notice
-	go run ./scripts/mutants
+	SQLC="$(SQLC)" go run ./scripts/mutants $(MUTANTS)
 
 .PHONY: clean
 clean: ## Remove the tools in ./bin
