@@ -41,8 +41,8 @@ func (s style) fit(shown []*row, width int, compact bool) (c columns, all bool) 
 		{percentText, 4, &c.percent},
 		{c.countText, 0, &c.count},
 		{s.failedText(compact), 0, &c.failed},
-		{remainingText, 8, &c.remaining},
-		{c.rateText, 5, &c.rate},
+		{remainingText, 9, &c.remaining},
+		{c.rateText, 6, &c.rate},
 		{elapsedText, 5, &c.elapsed},
 	} {
 		widest := 0

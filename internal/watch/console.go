@@ -109,7 +109,7 @@ func (c *Console) Write(p []byte) (int, error) {
 	b.WriteString(eraseBelow)
 	b.Write(c.partial[:end])
 	c.partial = append(c.partial[:0], c.partial[end:]...)
-	c.paint(&b)
+	c.paint(&b, width)
 	if _, err := c.term.Out.Write(b.Bytes()); err != nil {
 		return 0, err
 	}
@@ -132,7 +132,7 @@ func (c *Console) draw(frame []string, widths []int) error {
 	}
 	c.erase(&b, width)
 	c.frame, c.widths = frame, widths
-	c.paint(&b)
+	c.paint(&b, width)
 	_, err := c.term.Out.Write(b.Bytes())
 	return err
 }
@@ -167,14 +167,17 @@ func (c *Console) erase(b *bytes.Buffer, width int) {
 	}
 }
 
-func (c *Console) paint(b *bytes.Buffer) {
+func (c *Console) paint(b *bytes.Buffer, width int) {
 	if len(c.frame) == 0 {
 		return
 	}
 	b.WriteString(wrapOff)
-	for _, l := range c.frame {
+	for i, l := range c.frame {
 		b.WriteString(l)
-		b.WriteString(eraseLine + "\r\n")
+		if c.widths[i] < width { // else the cursor is still on the last cell, and would erase it
+			b.WriteString(eraseLine)
+		}
+		b.WriteString("\r\n")
 	}
 	b.WriteString(eraseBelow + wrapOn)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"axflow/engine/control"
-	"axflow/engine/versions"
+	"axflow/sql/versions"
 	"axflow/sql/db"
 	"axflow/stage"
 )

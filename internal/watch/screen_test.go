@@ -81,11 +81,7 @@ func (s *screen) line() {
 
 func (s *screen) put(c rune) {
 	if s.col >= s.width {
-		if s.wrapOff {
-			s.col = s.width - 1
-		} else {
-			s.row, s.col = s.row+1, 0
-		}
+		s.row, s.col = s.row+1, 0
 	}
 	s.line()
 	for len(s.lines[s.row]) <= s.col {
@@ -93,6 +89,9 @@ func (s *screen) put(c rune) {
 	}
 	s.lines[s.row][s.col] = c
 	s.col++
+	if s.col == s.width && s.wrapOff { // it stays on the last cell
+		s.col--
+	}
 }
 
 func (s *screen) control(code string) {

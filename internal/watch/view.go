@@ -59,7 +59,7 @@ func (o *observer) look(p *control.Progress) view {
 func rowOf(s *control.StageProgress, m *meter, at time.Time) row {
 	r := row{name: s.Name, sharded: s.Kind != stage.Single, generation: s.Generation, state: s.State, reason: oneLine(s.Reason),
 		total: s.Total, done: s.Succeeded, failed: s.Dead, inFlight: s.InFlight, remaining: unknown, elapsed: unknown, ago: unknown}
-	if s.ReadyAt != nil {
+	if s.ReadyAt != nil && !r.passedOver() {
 		end := at
 		if s.FinishedAt != nil {
 			end = *s.FinishedAt
@@ -97,9 +97,14 @@ func (r *row) active() bool { return r.state != stage.StageWaiting && !r.state.D
 // broken tells whether the stage ended as nobody wanted.
 func (r *row) broken() bool { return r.state == stage.StageFailed }
 
+// passedOver tells whether the stage was decided without ever starting.
+func (r *row) passedOver() bool {
+	return r.state == stage.StageSkipped || r.state == stage.StageUpstreamFailed
+}
+
 // barred tells whether a bar says more than a word.
 func (r *row) barred() bool {
-	return r.sharded && r.total > 0 && r.state != stage.StageSkipped && r.state != stage.StageUpstreamFailed
+	return r.sharded && r.total > 0 && !r.passedOver()
 }
 
 // words say where a stage stands that has no bar.
@@ -108,7 +113,7 @@ func (r *row) words() string {
 	if r.sharded && r.total == 0 {
 		text += ", no shards"
 	}
-	if r.reason != "" {
+	if r.reason != "" && r.passedOver() { // of the others it says why they could start
 		text += ": " + r.reason
 	}
 	return text
