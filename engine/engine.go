@@ -20,7 +20,7 @@ import (
 	"axflow/engine/dispatch/board"
 	"axflow/engine/leader"
 	"axflow/engine/resolve"
-	"axflow/engine/versions"
+	"axflow/sql/versions"
 	axsql "axflow/sql"
 	"axflow/sql/hint"
 )

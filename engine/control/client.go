@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"axflow/engine/versions"
+	"axflow/sql/versions"
 	"axflow/flow"
 	"axflow/internal/uuid7"
 	"axflow/sql/db"

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"axflow/engine/versions"
+	"axflow/sql/versions"
 	"axflow/flow"
 	"axflow/sql/db"
 	"axflow/stage"

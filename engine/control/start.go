@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"axflow/engine/versions"
+	"axflow/sql/versions"
 	"axflow/flow"
 	"axflow/shard"
 	"axflow/sql/db"

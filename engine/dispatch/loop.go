@@ -15,7 +15,7 @@ import (
 
 	"axflow/engine/dispatch/board"
 	"axflow/engine/resolve"
-	"axflow/engine/versions"
+	"axflow/sql/versions"
 	"axflow/engine/wheel"
 	axsql "axflow/sql"
 	"axflow/sql/db"

@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"axflow/engine/dispatch/board"
-	"axflow/engine/versions"
+	"axflow/sql/versions"
 	"axflow/shard"
 	"axflow/sql/db"
 	"axflow/sql/span"

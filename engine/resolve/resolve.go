@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"axflow/engine/control"
-	"axflow/engine/versions"
+	"axflow/sql/versions"
 	"axflow/flow"
 	"axflow/shard"
 	axsql "axflow/sql"

@@ -106,7 +106,7 @@ WITH w AS (
     DELETE FROM ax.ask a
     WHERE a.worker_id = $1 AND NOT EXISTS (SELECT 1 FROM ax.flight f WHERE f.id = a.execution_id)
 )
-SELECT (SELECT count(*) FROM w)::int AS alive,
+SELECT (SELECT count(*) FROM w)::int AS alive, clock_timestamp()::timestamptz AS now,
        coalesce((SELECT array_agg(f.id) FROM ax.flight f WHERE f.worker_id = $1), '{}')::uuid[] AS flights,
        coalesce((SELECT array_agg(a.execution_id) FROM ax.ask a WHERE a.worker_id = $1 AND a.kind = 1), '{}')::uuid[] AS cancels,
        coalesce((SELECT array_agg(a.execution_id) FROM ax.ask a WHERE a.worker_id = $1 AND a.kind = 2), '{}')::uuid[] AS givebacks
@@ -123,6 +123,7 @@ type BeatParams struct {
 
 type BeatRow struct {
 	Alive     int32
+	Now       time.Time
 	Flights   []uuid.UUID
 	Cancels   []uuid.UUID
 	Givebacks []uuid.UUID
@@ -142,6 +143,7 @@ func (q *Queries) Beat(ctx context.Context, arg BeatParams) (BeatRow, error) {
 	var i BeatRow
 	err := row.Scan(
 		&i.Alive,
+		&i.Now,
 		&i.Flights,
 		&i.Cancels,
 		&i.Givebacks,
@@ -356,7 +358,7 @@ func (q *Queries) RunHeads(ctx context.Context, runIds []uuid.UUID) ([]RunHeadsR
 
 const shardInputs = `-- name: ShardInputs :many
 SELECT chunk, keys, inputs FROM ax.shard_input
-WHERE run_id = $1 AND ord = $2 AND generation = $3 AND chunk BETWEEN $4 AND $5
+WHERE run_id = $1 AND ord = $2 AND generation = $3 AND chunk = ANY($4::int[])
 ORDER BY chunk
 `
 
@@ -364,8 +366,7 @@ type ShardInputsParams struct {
 	RunID      uuid.UUID
 	Ord        int16
 	Generation int16
-	First      int32
-	Last       int32
+	Chunks     []int32
 }
 
 type ShardInputsRow struct {
@@ -374,13 +375,13 @@ type ShardInputsRow struct {
 	Inputs [][]byte
 }
 
+// The chunks that hold some indices: those of a retry may lie far apart.
 func (q *Queries) ShardInputs(ctx context.Context, arg ShardInputsParams) ([]ShardInputsRow, error) {
 	rows, err := q.db.Query(ctx, shardInputs,
 		arg.RunID,
 		arg.Ord,
 		arg.Generation,
-		arg.First,
-		arg.Last,
+		arg.Chunks,
 	)
 	if err != nil {
 		return nil, err

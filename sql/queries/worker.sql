@@ -15,7 +15,7 @@ WITH w AS (
     DELETE FROM ax.ask a
     WHERE a.worker_id = @id AND NOT EXISTS (SELECT 1 FROM ax.flight f WHERE f.id = a.execution_id)
 )
-SELECT (SELECT count(*) FROM w)::int AS alive,
+SELECT (SELECT count(*) FROM w)::int AS alive, clock_timestamp()::timestamptz AS now,
        coalesce((SELECT array_agg(f.id) FROM ax.flight f WHERE f.worker_id = @id), '{}')::uuid[] AS flights,
        coalesce((SELECT array_agg(a.execution_id) FROM ax.ask a WHERE a.worker_id = @id AND a.kind = 1), '{}')::uuid[] AS cancels,
        coalesce((SELECT array_agg(a.execution_id) FROM ax.ask a WHERE a.worker_id = @id AND a.kind = 2), '{}')::uuid[] AS givebacks;
@@ -57,8 +57,9 @@ SELECT generation, state, shard_total, max_attempts, cut
 FROM ax.stage WHERE run_id = @run_id AND ord = @ord;
 
 -- name: ShardInputs :many
+-- The chunks that hold some indices: those of a retry may lie far apart.
 SELECT chunk, keys, inputs FROM ax.shard_input
-WHERE run_id = @run_id AND ord = @ord AND generation = @generation AND chunk BETWEEN @first AND @last
+WHERE run_id = @run_id AND ord = @ord AND generation = @generation AND chunk = ANY(@chunks::int[])
 ORDER BY chunk;
 
 -- name: Output :one
