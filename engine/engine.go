@@ -20,9 +20,9 @@ import (
 	"axflow/engine/dispatch/board"
 	"axflow/engine/leader"
 	"axflow/engine/resolve"
-	"axflow/sql/versions"
 	axsql "axflow/sql"
 	"axflow/sql/hint"
+	"axflow/sql/versions"
 )
 
 // LeaseName is the lease that engines of one database contend for.

@@ -191,7 +191,9 @@ func diamond() *flow.Flow[none] {
 }
 
 func layout(n int) func(span.Assignment) stage.Layout {
-	return func(span.Assignment) stage.Layout { return stage.Layout{Total: n, Cut: stage.Cut{Kind: stage.CutCount}} }
+	return func(span.Assignment) stage.Layout {
+		return stage.Layout{Total: n, Cut: stage.Cut{Kind: stage.CutCount}}
+	}
 }
 
 func TestDiamondRunsToItsEnd(t *testing.T) {

@@ -10,11 +10,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"axflow/sql/versions"
 	"axflow/flow"
 	"axflow/internal/uuid7"
 	"axflow/sql/db"
 	"axflow/sql/hint"
+	"axflow/sql/versions"
 )
 
 // Config is what a Client needs. Pool and Bus are required.

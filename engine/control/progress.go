@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"axflow/sql/versions"
 	"axflow/flow"
 	"axflow/sql/db"
+	"axflow/sql/versions"
 	"axflow/stage"
 )
 

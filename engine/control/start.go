@@ -10,13 +10,13 @@ import (
 
 	"github.com/google/uuid"
 
-	"axflow/sql/versions"
 	"axflow/flow"
 	"axflow/shard"
 	"axflow/sql/db"
 	"axflow/sql/hint"
 	"axflow/sql/pipe"
 	"axflow/sql/span"
+	"axflow/sql/versions"
 	"axflow/stage"
 )
 

@@ -15,12 +15,12 @@ import (
 
 	"axflow/engine/dispatch/board"
 	"axflow/engine/resolve"
-	"axflow/sql/versions"
 	"axflow/engine/wheel"
 	axsql "axflow/sql"
 	"axflow/sql/db"
 	"axflow/sql/hint"
 	"axflow/sql/span"
+	"axflow/sql/versions"
 )
 
 // Conn is the loop's own connection, used by nobody else while Run runs.

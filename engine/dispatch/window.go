@@ -8,10 +8,10 @@ import (
 	"github.com/google/uuid"
 
 	"axflow/engine/dispatch/board"
-	"axflow/sql/versions"
 	"axflow/shard"
 	"axflow/sql/db"
 	"axflow/sql/span"
+	"axflow/sql/versions"
 	"axflow/stage"
 )
 

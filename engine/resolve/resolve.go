@@ -13,13 +13,13 @@ import (
 	"github.com/google/uuid"
 
 	"axflow/engine/control"
-	"axflow/sql/versions"
 	"axflow/flow"
 	"axflow/shard"
 	axsql "axflow/sql"
 	"axflow/sql/db"
 	"axflow/sql/pipe"
 	"axflow/sql/span"
+	"axflow/sql/versions"
 	"axflow/stage"
 )
 
