@@ -122,15 +122,25 @@ func (w *Watch) look(ctx context.Context) error {
 	if err := w.bury(ctx, dead); err != nil {
 		return err
 	}
+	if len(dead) > 0 {
+		// Nothing new may go to the dead while their work comes back; what they hold still counts.
+		w.tell(ctx, rows, func(id uuid.UUID) bool { _, gone := dead[id]; return gone }, nil)
+	}
 	if err := w.seize(ctx); err != nil {
 		return err
 	}
+	w.tell(ctx, rows, nil, dead)
+	return nil
+}
+
+// tell passes the workers on; those that drains names get nothing new, those in without are left out.
+func (w *Watch) tell(ctx context.Context, rows []db.WorkersRow, drains func(uuid.UUID) bool, without map[uuid.UUID]int64) {
 	live := make([]board.Worker, 0, len(rows))
 	for _, row := range rows {
-		if _, gone := dead[row.ID]; gone {
+		if _, gone := without[row.ID]; gone {
 			continue
 		}
-		bw := board.Worker{ID: row.ID, Labels: row.Labels, Urgent: int(row.Urgent), Draining: row.State == draining}
+		bw := board.Worker{ID: row.ID, Labels: row.Labels, Urgent: int(row.Urgent), Draining: row.State == draining || drains != nil && drains(row.ID)}
 		if err := json.Unmarshal(row.Handlers, &bw.Handlers); err != nil {
 			w.cfg.Logger.Error("a worker's handlers cannot be read", "worker", row.ID, "err", err)
 			continue
@@ -141,7 +151,6 @@ func (w *Watch) look(ctx context.Context) error {
 	case w.cfg.Out <- live:
 	case <-ctx.Done():
 	}
-	return nil
 }
 
 // silent are the workers whose beat has not moved for a full TTL during which this leader's own renewals kept

@@ -61,12 +61,12 @@ func (w *Worker) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-box.C():
+			var all []span.Assignment
 			for _, n := range box.Take() {
-				for _, a := range n.Flights {
-					if err := w.work(ctx, a); err != nil && ctx.Err() == nil {
-						return err
-					}
-				}
+				all = append(all, n.Flights...)
+			}
+			if err := w.work(ctx, all); err != nil && ctx.Err() == nil {
+				return err
 			}
 		case <-tick.C:
 			if err := w.beat(ctx, q, handlers); err != nil && ctx.Err() == nil {
@@ -86,38 +86,46 @@ func (w *Worker) beat(ctx context.Context, q *db.Queries, handlers []byte) error
 	if err != nil {
 		return fmt.Errorf("reading flights: %w", err)
 	}
+	var all []span.Assignment
 	for _, r := range rows {
 		set, err := shard.ParseSet(r.Todo)
 		if err != nil {
 			return fmt.Errorf("reading flight %s: %w", r.ID, err)
 		}
-		a := span.Assignment{Set: set, Par: int(r.Par), DispatchedAt: r.DispatchedAt, Header: span.Header{ID: r.ID, Run: r.RunID,
-			VersionID: r.VersionID, Ord: r.Ord, Generation: r.Generation, Kind: span.Kind(r.Kind), Attempt: r.Attempt, Delivery: r.Delivery}}
-		if err := w.work(ctx, a); err != nil {
-			return err
-		}
+		all = append(all, span.Assignment{Set: set, Par: int(r.Par), DispatchedAt: r.DispatchedAt, Header: span.Header{ID: r.ID, Run: r.RunID,
+			VersionID: r.VersionID, Ord: r.Ord, Generation: r.Generation, Kind: span.Kind(r.Kind), Attempt: r.Attempt, Delivery: r.Delivery}})
 	}
-	return nil
+	return w.work(ctx, all)
 }
 
-func (w *Worker) work(ctx context.Context, a span.Assignment) error {
-	if w.held[a.ID] {
-		return nil
-	}
-	w.held[a.ID] = true
-	if w.Seen != nil {
-		w.Seen(a)
-	}
+// work finishes assignments, all shards in one transaction.
+func (w *Worker) work(ctx context.Context, all []span.Assignment) error {
+	var reports []span.Report
+	var news hint.Engine
+	now := time.Now()
 	conn, err := w.Pool.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("finishing: %w", err)
 	}
 	defer conn.Release()
-	now := time.Now()
-	var receipt span.Receipt
-	if a.Kind == span.Plan {
-		receipt, err = span.FinishPlan(ctx, conn, w.ID, span.PlanReport{Execution: a.ID, Run: a.Run, Ord: a.Ord, Started: now, Finished: now, Layout: w.Plan(a)})
-	} else {
+	for _, a := range all {
+		if w.held[a.ID] {
+			continue
+		}
+		w.held[a.ID] = true
+		if w.Seen != nil {
+			w.Seen(a)
+		}
+		news.Left = append(news.Left, hint.Left{Flight: a.ID, Done: a.Set.Len(), Busy: time.Duration(a.Set.Len()) * 10 * time.Microsecond})
+		if a.Kind == span.Plan {
+			receipt, err := span.FinishPlan(ctx, conn, w.ID, span.PlanReport{Execution: a.ID, Run: a.Run, Ord: a.Ord, Started: now, Finished: now, Layout: w.Plan(a)})
+			if err != nil {
+				return err
+			}
+			w.tell(&news, receipt)
+			news.Stages = append(news.Stages, span.StageKey{Run: a.Run, Ord: a.Ord})
+			continue
+		}
 		report := span.Report{Execution: a.ID, Run: a.Run, Ord: a.Ord, MaxAttempts: 3, Last: true}
 		for i := range a.Set.All() {
 			r := span.Result{Outcome: stage.Succeeded}
@@ -127,18 +135,22 @@ func (w *Worker) work(ctx context.Context, a span.Assignment) error {
 			r.Index, r.Started, r.Finished = int32(i), now, now //nolint:gosec // an index
 			report.Results = append(report.Results, r)
 		}
-		receipt, err = span.Finish(ctx, conn, w.ID, []span.Report{report})
+		reports = append(reports, report)
 	}
-	if err != nil {
-		return err
-	}
-	news := hint.Engine{Ready: receipt.Ready, Left: []hint.Left{{Flight: a.ID}}}
-	for _, d := range receipt.Decided {
-		news.Stages = append(news.Stages, d.StageKey)
-	}
-	if a.Kind == span.Plan {
-		news.Stages = append(news.Stages, span.StageKey{Run: a.Run, Ord: a.Ord})
+	if len(reports) > 0 {
+		receipt, err := span.Finish(ctx, conn, w.ID, reports)
+		if err != nil {
+			return err
+		}
+		w.tell(&news, receipt)
 	}
 	w.Bus.ToEngine(news)
 	return nil
+}
+
+func (w *Worker) tell(news *hint.Engine, receipt span.Receipt) {
+	news.Ready = append(news.Ready, receipt.Ready...)
+	for _, d := range receipt.Decided {
+		news.Stages = append(news.Stages, d.StageKey)
+	}
 }
