@@ -6,8 +6,8 @@ import (
 	"github.com/google/uuid"
 
 	"axflow/engine/control"
-	"axflow/sql/versions"
 	"axflow/sql/db"
+	"axflow/sql/versions"
 	"axflow/stage"
 )
 

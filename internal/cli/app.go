@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/spf13/cobra"
+
+	"axflow/engine/control"
+	"axflow/flow"
+	axsql "axflow/sql"
+)
+
+// Process is the parts of AX in this process; *axflow.Process is one.
+type Process interface {
+	Client() *control.Client
+	Run(ctx context.Context) error
+	Close()
+}
+
+// OpenConfig says which parts a command needs; a client it always has.
+type OpenConfig struct {
+	DatabaseURL, Namespace string
+	Engine                 bool
+	Flows                  []flow.Definition // none: no worker
+	PollOnly               bool
+	Logger                 *slog.Logger
+}
+
+// Config is what the commands work on. Open is required.
+type Config struct {
+	// Name is what the program is called.
+	Name string
+	// Version is the program's.
+	Version string
+	// Flows are built in.
+	Flows []flow.Definition
+	// Open connects to a database and makes the parts.
+	Open func(context.Context, OpenConfig) (Process, error)
+	// Stdin, Stdout and Stderr are the process's; Getenv reads its environment.
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+}
+
+// app is one call of the program.
+type app struct {
+	Config
+	flags struct {
+		databaseURL, dataDir, namespace, logLevel, logFormat string
+		pollOnly                                             bool
+	}
+}
+
+// Run runs the command that args name and returns the exit code. When ctx ends, what runs drains and waiting ends.
+func Run(ctx context.Context, cfg Config, args []string) int {
+	a := &app{Config: cfg}
+	root := a.root()
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return ExitOK
+	}
+	if text := plainText(err); text != "" {
+		a.complain("%s: %s", a.Name, text)
+	}
+	if next := a.next(err, cmd.CommandPath()); next != "" {
+		a.complain("next: %s", next)
+	}
+	return exitCode(err)
+}
+
+// next says what to do about an error whose text does not say it.
+func (a *app) next(err error, command string) string {
+	var u usageError
+	var connect *pgconn.ConnectError
+	switch {
+	case errors.As(err, &u):
+		return fmt.Sprintf("`%s --help`", command)
+	case errors.Is(err, axsql.ErrSchemaOlder):
+		return fmt.Sprintf("`%s migrate`", a.Name)
+	case errors.As(err, &connect):
+		return "see that PostgreSQL runs there, and that --database-url or AX_DATABASE_URL is right"
+	default:
+		return ""
+	}
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   a.Name,
+		Short: "A workflow engine for data teams, on PostgreSQL",
+		Long: "A workflow engine for data teams, on PostgreSQL.\n\nThe database is the one that --database-url or AX_DATABASE_URL names. Without one, `" + a.Name +
+			" dev` runs a PostgreSQL of its own, which the other commands then find by themselves.",
+		SilenceUsage: true, SilenceErrors: true,
+		Args: a.noSuchCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetIn(a.Stdin)
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.CompletionOptions.HiddenDefaultCmd = true
+	f := root.PersistentFlags()
+	f.StringVar(&a.flags.databaseURL, "database-url", "", "the PostgreSQL database (default $AX_DATABASE_URL)")
+	f.StringVar(&a.flags.dataDir, "data-dir", "", "folder of the embedded PostgreSQL (default $AX_DATA_DIR, else the user's data folder)")
+	f.StringVar(&a.flags.namespace, "namespace", "default", "the namespace of flows and runs")
+	f.StringVar(&a.flags.logLevel, "log-level", "", "debug, info, warn or error (default info where something runs, else warn)")
+	f.StringVar(&a.flags.logFormat, "log-format", "text", "text or json")
+	f.BoolVar(&a.flags.pollOnly, "poll-only", false, "do without LISTEN and NOTIFY, for transaction poolers")
+	root.AddCommand(a.devCommand(), a.serverCommand(), a.workerCommand(), a.migrateCommand(), a.doctorCommand(), a.runCommand(), a.versionCommand())
+	return root
+}
+
+// noSuchCommand refuses what is no sub-command, with what may have been meant.
+func (a *app) noSuchCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("there is no command %q", cmd.CommandPath()+" "+args[0])
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		text += "; did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return usagef("%s", text)
+}
+
+// takes makes a command take the named arguments, all of them.
+func takes(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) == len(names):
+			return nil
+		case len(names) == 0:
+			return usagef("`%s` takes no arguments, got %q", cmd.CommandPath(), args)
+		case len(args) < len(names):
+			return usagef("`%s` needs %s", cmd.CommandPath(), strings.Join(names[len(args):], " and "))
+		default:
+			return usagef("`%s` takes only %s, got %q as well", cmd.CommandPath(), strings.Join(names, " and "), args[len(names):])
+		}
+	}
+}
+
+// logger writes to w; def is the level when none was asked for.
+func (a *app) logger(w io.Writer, def slog.Level) (*slog.Logger, error) {
+	level := def
+	if text := a.flags.logLevel; text != "" {
+		if err := level.UnmarshalText([]byte(text)); err != nil {
+			return nil, usagef("log level %q is unknown: use debug, info, warn or error", text)
+		}
+	}
+	opts := &slog.HandlerOptions{Level: level}
+	switch a.flags.logFormat {
+	case "text":
+		return slog.New(slog.NewTextHandler(w, opts)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, opts)), nil
+	default:
+		return nil, usagef("log format %q is unknown: use text or json", a.flags.logFormat)
+	}
+}
+
+// say writes a line of the command's answer.
+func (a *app) say(format string, args ...any) { _, _ = fmt.Fprintf(a.Stdout, format+"\n", args...) }
+
+// complain writes a line for people beside the answer.
+func (a *app) complain(format string, args ...any) {
+	_, _ = fmt.Fprintf(a.Stderr, format+"\n", args...)
+}

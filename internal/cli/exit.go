@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"axflow/engine/control"
+	"axflow/internal/watch"
+)
+
+// The exit codes.
+const (
+	ExitOK       = 0
+	ExitFailure  = 1
+	ExitUsage    = 2
+	ExitRunEnded = 3 // the run has failed or was cancelled
+	ExitDetached = 4 // the run goes on
+	ExitKilled   = 130
+)
+
+// usageError says that the command was called wrongly.
+type usageError struct{ err error }
+
+func (e usageError) Error() string { return e.err.Error() }
+func (e usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// coded is an error with an exit code of its own. Without a text it is silent: everything was said.
+type coded struct {
+	code int
+	text string
+}
+
+func (e coded) Error() string { return e.text }
+
+func exitCode(err error) int {
+	var c coded
+	var u usageError
+	var refused *control.Error
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.As(err, &c):
+		return c.code
+	case errors.As(err, &u):
+		return ExitUsage
+	case errors.Is(err, watch.ErrDetached):
+		return ExitDetached
+	case errors.As(err, &refused) && (refused.Code == control.CodeInvalid || refused.Code == control.CodeTooLarge):
+		return ExitUsage
+	default:
+		return ExitFailure
+	}
+}
+
+// plainText is what is said of an error; "" when everything was said before.
+func plainText(err error) string {
+	switch {
+	case errors.Is(err, watch.ErrDetached):
+		return ""
+	case errors.Is(err, context.Canceled):
+		return "interrupted"
+	default:
+		return err.Error()
+	}
+}

@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	axsql "axflow/sql"
+)
+
+func (a *app) devCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "dev",
+		Short: "Run everything in this process: database, engine, and a worker for the flows built in",
+		Long: "Run everything in this process: the database (an embedded PostgreSQL unless one is named), the engine, and a worker for the flows built in.\n" +
+			"The database's schema is brought up to date. Ctrl-C stops it all in good order; the data stays.",
+		Args: takes(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.serve(cmd.Context(), serving{need: made, migrate: true, engine: true, worker: true})
+		},
+	}
+}
+
+func (a *app) serverCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "server",
+		Short: "Run an engine; several stand by for each other",
+		Long: "Run an engine against a database whose schema is this binary's (see `migrate`). Any number of engines may run; one leads, the others take\n" +
+			"over when it is gone. Work is done by workers: programs with flows built in, started with `worker`.",
+		Args: takes(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.serve(cmd.Context(), serving{need: named, engine: true})
+		},
+	}
+}
+
+func (a *app) workerCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "worker",
+		Short:  "Run a worker for the flows built in",
+		Hidden: len(a.Flows) == 0,
+		Args:   takes(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if len(a.Flows) == 0 {
+				return usagef("%s has no flows built in: write a main() that calls axflow.Main(yourFlow) and run that program's `worker`", a.Name)
+			}
+			return a.serve(cmd.Context(), serving{need: found, worker: true})
+		},
+	}
+}
+
+// serving is what a long-lived command runs.
+type serving struct {
+	need                    need
+	migrate, engine, worker bool
+}
+
+func (a *app) serve(ctx context.Context, s serving) error {
+	log, err := a.logger(a.Stderr, slog.LevelInfo)
+	if err != nil {
+		return err
+	}
+	d, err := a.database(ctx, s.need, log)
+	if err != nil {
+		return err
+	}
+	defer d.close(ctx)
+	if s.migrate {
+		if err := axsql.Migrate(ctx, d.url); err != nil {
+			return fmt.Errorf("bringing the database up to date: %w", err)
+		}
+	}
+	oc := OpenConfig{DatabaseURL: d.url, Namespace: a.flags.namespace, Engine: s.engine, PollOnly: a.flags.pollOnly, Logger: log}
+	if s.worker {
+		oc.Flows = a.Flows
+	}
+	p, err := a.Open(ctx, oc)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	a.introduce(d, s)
+	stopped := context.AfterFunc(ctx, func() {
+		a.complain("stopping: what runs may finish first; once more stops at once")
+	})
+	defer stopped()
+	if err := p.Run(ctx); err != nil {
+		return err
+	}
+	a.complain("stopped")
+	return nil
+}
+
+// introduce says what runs where, and what to do next.
+func (a *app) introduce(d *database, s serving) {
+	fact := func(name, format string, args ...any) { a.say("  %-10s %s", name, fmt.Sprintf(format, args...)) }
+	a.say("%s %s, process %d", a.Name, a.Version, os.Getpid())
+	fact("database", "%s", d.where)
+	if s.engine {
+		fact("engine", "in this process; it leads, or stands by for the one that does")
+	}
+	switch {
+	case !s.worker && !s.engine:
+	case !s.worker:
+		fact("worker", "none here; programs with flows connect with `worker`")
+	case len(a.Flows) == 0:
+		fact("worker", "none: %s has no flows built in. In your program call axflow.Main(yourFlow), then run it", a.Name)
+		if d.server != nil {
+			fact("", "as `yourprogram worker`, as the same user on this machine: it finds this database by itself")
+		} else {
+			fact("", "as `yourprogram worker` with the same AX_DATABASE_URL")
+		}
+	default:
+		names := make([]string, len(a.Flows))
+		for i, f := range a.Flows {
+			names[i] = fmt.Sprintf("%s (%d stages)", f.Name(), len(f.Defs()))
+		}
+		fact("worker", "namespace %s: %s", a.flags.namespace, strings.Join(names, ", "))
+		fact("next", "in another terminal: `%s run start %s --watch`", a.Name, a.Flows[0].Name())
+	}
+	if d.server != nil {
+		fact("by hand", "psql '%s'", d.url)
+	}
+	fact("stop", "Ctrl-C")
+}
