@@ -68,7 +68,7 @@ func Open(ctx context.Context, cfg Config) (*Process, error) {
 		return nil, fmt.Errorf("reading the database URL: %w", err)
 	}
 	axsql.Configure(pc.ConnConfig)
-	pc.MaxConns = int32(cfg.MaxConns) //nolint:gosec // a handful
+	pc.MaxConns = int32(cfg.MaxConns)
 	pc.MaxConnIdleTime = 5 * time.Minute
 	pool, err := pgxpool.NewWithConfig(ctx, pc)
 	if err != nil {

@@ -71,7 +71,7 @@ func (s *scanner) scan(ctx context.Context) error {
 	found, err := s.resolver.Scan(ctx, s.conn, scanPage)
 	s.stats.Scans.Add(1)
 	if found.Repaired > 0 {
-		s.stats.Repaired.Add(uint64(found.Repaired)) //nolint:gosec // a count
+		s.stats.Repaired.Add(uint64(found.Repaired))
 		s.logger.Warn("the full scan repaired what events missed", "epoch", s.fence.Epoch, "repaired", found.Repaired, "runs", found.Runs)
 	}
 	if len(found.Ready)+len(found.Aligned) > 0 {

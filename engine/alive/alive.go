@@ -231,7 +231,7 @@ func (w *Watch) seize(ctx context.Context) error {
 		}
 		for _, s := range seized {
 			news.Left = append(news.Left, hint.Left{Flight: s.ID})
-			w.cfg.Stats.Seized.Add(uint64(s.Set.Len())) //nolint:gosec // not negative
+			w.cfg.Stats.Seized.Add(uint64(s.Set.Len()))
 			w.cfg.Logger.Warn("work seized", "run", s.Run, "stage", s.Ord, "shard", s.Set.String(), "attempt", s.Attempt,
 				"worker", s.Worker, "epoch", w.cfg.Fence.Epoch)
 		}

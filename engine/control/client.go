@@ -167,7 +167,7 @@ func (c *Client) Runs(ctx context.Context, name string, before uuid.UUID, most i
 	if before == uuid.Nil {
 		before = uuid.Max
 	}
-	rows, err := c.q.Runs(ctx, db.RunsParams{Namespace: c.cfg.Namespace, Before: before, Flow: name, Most: int32(min(most, 1000))}) //nolint:gosec // bounded
+	rows, err := c.q.Runs(ctx, db.RunsParams{Namespace: c.cfg.Namespace, Before: before, Flow: name, Most: int32(min(most, 1000))})
 	if err != nil {
 		return nil, fmt.Errorf("listing runs: %w", err)
 	}
@@ -179,7 +179,7 @@ func (c *Client) Failures(ctx context.Context, id uuid.UUID, most int) ([]db.Las
 	if _, err := c.Run(ctx, id); err != nil {
 		return nil, err
 	}
-	rows, err := c.q.LastErrors(ctx, db.LastErrorsParams{RunID: id, Most: int32(min(most, 1000))}) //nolint:gosec // bounded
+	rows, err := c.q.LastErrors(ctx, db.LastErrorsParams{RunID: id, Most: int32(min(most, 1000))})
 	if err != nil {
 		return nil, fmt.Errorf("reading the errors of run %s: %w", id, err)
 	}
@@ -201,7 +201,7 @@ func (c *Client) Output(ctx context.Context, id uuid.UUID, stageName string, ind
 	if !ok {
 		return nil, &Error{Code: CodeNotFound, Text: fmt.Sprintf("flow %s version %s has no stage %q", v.Flow, v.Hash, stageName)}
 	}
-	out, err := c.q.Output(ctx, db.OutputParams{RunID: id, Ord: int16(ord), Shard: int32(index)}) //nolint:gosec // a stage's number, a shard's index
+	out, err := c.q.Output(ctx, db.OutputParams{RunID: id, Ord: int16(ord), Shard: int32(index)})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, &Error{Code: CodeNotFound, Text: fmt.Sprintf("stage %q of run %s has no output at index %d: it has not succeeded", stageName, id, index)}
 	}

@@ -54,7 +54,7 @@ func (c *Client) Rerun(ctx context.Context, id uuid.UUID, stageName string, who 
 func reset(ctx context.Context, q *db.Queries, id uuid.UUID, ords []int, which func(stage.StageState) bool, stages []db.LockAllStagesRow) error {
 	named := make(map[int16]bool, len(ords))
 	for _, o := range ords {
-		named[int16(o)] = true //nolint:gosec // at most flow.MaxStages
+		named[int16(o)] = true
 	}
 	var raise []int16
 	for _, s := range stages {

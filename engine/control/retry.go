@@ -96,7 +96,7 @@ func (c *Client) revive(ctx context.Context, conn span.Conn, q *db.Queries, id u
 	if plan {
 		to = stage.StagePlanning
 	}
-	if err := q.RaiseAttempts(ctx, db.RaiseAttemptsParams{MaxAttempts: most + int16(min(attempts, 1000)), State: int16(to), RunID: id, Ord: s.Ord, //nolint:gosec // bounded
+	if err := q.RaiseAttempts(ctx, db.RaiseAttemptsParams{MaxAttempts: most + int16(min(attempts, 1000)), State: int16(to), RunID: id, Ord: s.Ord,
 		Generation: s.Generation, FromStates: []int16{int16(stage.StageFailed)}}); err != nil {
 		return 0, nil, fmt.Errorf("opening stage %d again: %w", s.Ord, err)
 	}

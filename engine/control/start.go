@@ -218,7 +218,7 @@ func (w *writing) add(s *Start) error {
 func (w *writing) addStage(s *Start, ord int, state stage.StageState, reason string, level stage.Level, queue string) {
 	st := &w.stages
 	st.RunIds = append(st.RunIds, s.ID)
-	st.Ords = append(st.Ords, int16(ord)) //nolint:gosec // at most flow.MaxStages
+	st.Ords = append(st.Ords, int16(ord))
 	st.States = append(st.States, int16(state))
 	st.Reasons = append(st.Reasons, reason)
 	total, kind, todo := int32(-1), span.Shards, shard.Span(0, 1)
@@ -244,7 +244,7 @@ func (w *writing) addStage(s *Start, ord int, state stage.StageState, reason str
 	r.Ids = append(r.Ids, id)
 	r.RunIds = append(r.RunIds, s.ID)
 	r.VersionIds = append(r.VersionIds, s.Version.ID)
-	r.Ords = append(r.Ords, int16(ord)) //nolint:gosec // at most flow.MaxStages
+	r.Ords = append(r.Ords, int16(ord))
 	r.Kinds = append(r.Kinds, int16(kind))
 	r.Levels = append(r.Levels, int16(level))
 	r.Queues = append(r.Queues, queue)
@@ -254,7 +254,7 @@ func (w *writing) addStage(s *Start, ord int, state stage.StageState, reason str
 		return
 	}
 	w.news.Ready = append(w.news.Ready, span.Ready{Set: todo, Header: span.Header{ID: id, Run: s.ID, VersionID: s.Version.ID,
-		Ord: int16(ord), Generation: 1, Kind: kind, Attempt: 1, Delivery: 1, Level: level, Namespace: w.batch.Namespace, Queue: queue}}) //nolint:gosec // at most flow.MaxStages
+		Ord: int16(ord), Generation: 1, Kind: kind, Attempt: 1, Delivery: 1, Level: level, Namespace: w.batch.Namespace, Queue: queue}})
 }
 
 // send writes everything in one round trip; outside a transaction that is one of its own.

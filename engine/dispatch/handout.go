@@ -52,7 +52,7 @@ func (l *Loop) round(ctx context.Context) (full bool, err error) {
 		}
 		l.flights[g.Flight] = flightInfo{g.Head.Handler, g.Head.Run}
 		byWorker[g.Worker] = append(byWorker[g.Worker], assignment(g, row))
-		l.cfg.Stats.Handed.Add(uint64(g.Set.Len())) //nolint:gosec // a set's size is not negative
+		l.cfg.Stats.Handed.Add(uint64(g.Set.Len()))
 		l.cfg.Stats.Latency.Observe(row.DispatchedAt.Sub(row.ReadyAt))
 	}
 	for worker, flights := range byWorker {
@@ -67,7 +67,7 @@ func (l *Loop) round(ctx context.Context) (full bool, err error) {
 
 func (l *Loop) cut(ctx context.Context, grants []board.Grant) ([]db.CutSpansRow, error) {
 	n := len(grants)
-	p := db.CutSpansParams{Epoch: int32(l.cfg.Fence.Epoch), ReadyIds: make([]uuid.UUID, 0, n), FlightIds: make([]uuid.UUID, 0, n), //nolint:gosec // epochs are counted by hand-overs
+	p := db.CutSpansParams{Epoch: int32(l.cfg.Fence.Epoch), ReadyIds: make([]uuid.UUID, 0, n), FlightIds: make([]uuid.UUID, 0, n),
 		WorkerIds: make([]uuid.UUID, 0, n), Pieces: make([]string, 0, n), Sizes: make([]int32, 0, n), Pars: make([]int32, 0, n), RunIds: make([]uuid.UUID, 0, n)}
 	for i := range grants {
 		g := &grants[i]
@@ -75,8 +75,8 @@ func (l *Loop) cut(ctx context.Context, grants []board.Grant) ([]db.CutSpansRow,
 		p.FlightIds = append(p.FlightIds, g.Flight)
 		p.WorkerIds = append(p.WorkerIds, g.Worker)
 		p.Pieces = append(p.Pieces, g.Set.String())
-		p.Sizes = append(p.Sizes, int32(g.Set.Len())) //nolint:gosec // at most MaxPiece
-		p.Pars = append(p.Pars, int32(g.Par))         //nolint:gosec // at most a pool's size
+		p.Sizes = append(p.Sizes, int32(g.Set.Len()))
+		p.Pars = append(p.Pars, int32(g.Par))
 		p.RunIds = append(p.RunIds, g.Head.Run)
 	}
 	slices.SortFunc(p.RunIds, compareIDs)
@@ -101,8 +101,8 @@ func assignment(g *board.Grant, row *db.CutSpansRow) span.Assignment {
 	}
 	version, _ := h.Data.(int32)
 	return span.Assignment{Par: g.Par, DispatchedAt: row.DispatchedAt, Set: g.Set, Params: row.Params,
-		Header: span.Header{ID: g.Flight, Run: h.Run, VersionID: version, Ord: int16(h.Ord), Generation: int16(h.Generation), //nolint:gosec // they came from int16
-			Kind: kind, Attempt: int16(h.Attempt), Delivery: int16(h.Delivery), Losses: int16(h.Losses), Level: h.Level, //nolint:gosec // they came from int16
+		Header: span.Header{ID: g.Flight, Run: h.Run, VersionID: version, Ord: int16(h.Ord), Generation: int16(h.Generation),
+			Kind: kind, Attempt: int16(h.Attempt), Delivery: int16(h.Delivery), Losses: int16(h.Losses), Level: h.Level,
 			Namespace: h.Namespace, Queue: h.Queue, ReadyAt: row.ReadyAt}}
 }
 
@@ -189,7 +189,7 @@ func (l *Loop) pass(ctx context.Context, a resolve.Answer) error {
 	for _, k := range a.Aligned {
 		l.aligned.add(k)
 	}
-	l.cfg.Stats.Resolved.Add(uint64(a.Changed)) //nolint:gosec // a count
+	l.cfg.Stats.Resolved.Add(uint64(a.Changed))
 	if len(a.Busy.Stages)+len(a.Busy.Runs) > 0 {
 		l.later(a.Busy)
 	}

@@ -113,7 +113,7 @@ func boardSpan(v *versions.Version, r span.Ready) board.Span {
 
 // loadWindow compares every lane with the database: new spans come in, vanished ones go.
 func (l *Loop) loadWindow(ctx context.Context) error {
-	rows, err := l.q.ReadyLanes(ctx, db.ReadyLanesParams{HorizonS: l.cfg.Horizon.Seconds(), PerLane: int32(l.cfg.PerLane)}) //nolint:gosec // a page size
+	rows, err := l.q.ReadyLanes(ctx, db.ReadyLanesParams{HorizonS: l.cfg.Horizon.Seconds(), PerLane: int32(l.cfg.PerLane)})
 	if err != nil {
 		return fmt.Errorf("loading the window: %w", err)
 	}
@@ -121,7 +121,7 @@ func (l *Loop) loadWindow(ctx context.Context) error {
 	counts := make(map[laneKey]int)
 	for _, row := range rows {
 		seen[row.ID] = struct{}{}
-		counts[laneKey{row.Namespace, row.Queue, stage.Level(row.Level)}]++ //nolint:gosec // P0..P5
+		counts[laneKey{row.Namespace, row.Queue, stage.Level(row.Level)}]++
 	}
 	for k, ln := range l.lanes {
 		ln.more = counts[k] >= l.cfg.PerLane
@@ -212,7 +212,7 @@ func (l *Loop) loadFlights(ctx context.Context) error {
 		}
 		spec := &v.Graph.Stages[row.Ord]
 		f := board.Flight{ID: row.ID, Run: row.RunID, Worker: row.WorkerID, Handler: v.Handlers[row.Ord], Namespace: row.Namespace,
-			Queue: row.Queue, Level: stage.Level(row.Level), Plan: span.Kind(row.Kind) == span.Plan, Delivery: int(row.Delivery), //nolint:gosec // P0..P5
+			Queue: row.Queue, Level: stage.Level(row.Level), Plan: span.Kind(row.Kind) == span.Plan, Delivery: int(row.Delivery),
 			Left: set.Len(), Par: int(row.Par), Since: row.DispatchedAt, Cost: spec.Cost}
 		if spec.Limit > 0 && !f.Plan {
 			f.LimitKey = v.LimitKeys[row.Ord]
@@ -236,5 +236,5 @@ func readySpan(row db.ReadySpansRow) (span.Ready, error) {
 	}
 	return span.Ready{Set: set, NotBefore: row.NotBefore, Header: span.Header{ID: row.ID, Run: row.RunID, VersionID: row.VersionID,
 		Ord: row.Ord, Generation: row.Generation, Kind: span.Kind(row.Kind), Attempt: row.Attempt, Delivery: row.Delivery,
-		Losses: row.Losses, Level: stage.Level(row.Level), Namespace: row.Namespace, Queue: row.Queue, ReadyAt: row.ReadyAt}}, nil //nolint:gosec // P0..P5
+		Losses: row.Losses, Level: stage.Level(row.Level), Namespace: row.Namespace, Queue: row.Queue, ReadyAt: row.ReadyAt}}, nil
 }

@@ -155,7 +155,7 @@ func (r *Resolver) collect(ctx context.Context, conn Conn, heads []db.LockRunsRo
 			r.Stuck.Add(1)
 			continue
 		}
-		x := &work{id: h.RunID, v: v, state: stage.RunState(h.State), level: stage.Level(h.Level), queue: h.Queue, params: h.Params, //nolint:gosec // P0..P5
+		x := &work{id: h.RunID, v: v, state: stage.RunState(h.State), level: stage.Level(h.Level), queue: h.Queue, params: h.Params,
 			status: make(map[int]flow.Status, len(v.Graph.Stages)), generation: make(map[int]int16), finished: make(map[int]time.Time)}
 		for _, ord := range ords[h.RunID] {
 			x.candidates = append(x.candidates, v.Graph.Dependents(ord)...)
@@ -227,7 +227,7 @@ func (w *writing) add(x *work, d flow.Decision) {
 	state := control.StateOf(d.Act)
 	st := x.status[d.Ord]
 	st.State = state
-	h := span.Header{ID: uuid.Must(uuid.NewV7()), Run: x.id, VersionID: x.v.ID, Ord: int16(d.Ord), Generation: x.generation[d.Ord], //nolint:gosec // at most flow.MaxStages
+	h := span.Header{ID: uuid.Must(uuid.NewV7()), Run: x.id, VersionID: x.v.ID, Ord: int16(d.Ord), Generation: x.generation[d.Ord],
 		Attempt: 1, Delivery: 1, Level: x.level, Namespace: x.v.Namespace, Queue: x.queue}
 	if spec.Level != nil {
 		h.Level = *spec.Level
@@ -265,13 +265,13 @@ func (w *writing) add(x *work, d flow.Decision) {
 	a.Ords = append(a.Ords, h.Ord)
 	a.Generations = append(a.Generations, h.Generation)
 	a.States = append(a.States, int16(state))
-	a.Totals = append(a.Totals, int32(total)) //nolint:gosec // at most MaxShards
+	a.Totals = append(a.Totals, int32(total))
 	a.Reasons = append(a.Reasons, d.Reason)
 	a.SpanIds = append(a.SpanIds, r.ID)
 	a.SpanPlaces = append(a.SpanPlaces, int16(place))
 	a.WorkerIds = append(a.WorkerIds, grant.Worker)
 	a.Kinds = append(a.Kinds, int16(h.Kind))
-	a.Ns = append(a.Ns, int32(set.Len())) //nolint:gosec // at most MaxShards
+	a.Ns = append(a.Ns, int32(set.Len()))
 	a.Todos = append(a.Todos, set.String())
 	a.VersionIds = append(a.VersionIds, h.VersionID)
 	a.Levels = append(a.Levels, int16(h.Level))
@@ -284,7 +284,7 @@ func (w *writing) commit(ctx context.Context, conn Conn) error {
 	var applied []db.ApplyDecisionsRow
 	var ended []db.EndRunsRow
 	if len(w.apply.Ords) > 0 {
-		w.apply.RunIds, w.apply.Epoch = distinct(w.apply.StageRuns), int32(w.epoch) //nolint:gosec // epochs are counted by hand-overs
+		w.apply.RunIds, w.apply.Epoch = distinct(w.apply.StageRuns), int32(w.epoch)
 		_, _ = p.ApplyDecisions(ctx, w.apply)
 		pipe.Rows(p, &applied)
 	}

@@ -33,7 +33,7 @@ func (r *Resolver) Scan(ctx context.Context, conn Conn, page int) (Found, error)
 	}
 	after := uuid.Nil
 	for {
-		ids, err := q.OpenRuns(ctx, db.OpenRunsParams{After: after, Most: int32(page)}) //nolint:gosec // a page size
+		ids, err := q.OpenRuns(ctx, db.OpenRunsParams{After: after, Most: int32(page)})
 		if err != nil {
 			return found, fmt.Errorf("reading open runs: %w", err)
 		}
@@ -65,7 +65,7 @@ func (r *Resolver) Scan(ctx context.Context, conn Conn, page int) (Found, error)
 
 // retireEmpty retires the flights of workers that died between an InTx commit and its retirement.
 func (r *Resolver) retireEmpty(ctx context.Context, conn Conn, q *db.Queries, page int) error {
-	rows, err := q.EmptyFlights(ctx, int32(page)) //nolint:gosec // a page size
+	rows, err := q.EmptyFlights(ctx, int32(page))
 	if err != nil {
 		return fmt.Errorf("looking for empty flights: %w", err)
 	}

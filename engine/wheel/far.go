@@ -71,5 +71,5 @@ func (w *Wheel[T]) farDown(k int) {
 
 func (w *Wheel[T]) farSet(k int, e farEntry) {
 	w.far[k] = e
-	w.nodes[e.node].heap = int32(k) //nolint:gosec // see Add
+	w.nodes[e.node].heap = int32(k)
 }

@@ -112,7 +112,7 @@ func (w *Wheel[T]) Add(due time.Time, payload T) Handle {
 		w.free = w.nodes[i].next
 	} else {
 		w.nodes = append(w.nodes, node[T]{})
-		i = int32(len(w.nodes) - 1) //nolint:gosec // 2^31 timers do not fit into memory
+		i = int32(len(w.nodes) - 1)
 	}
 	w.seq++
 	n := &w.nodes[i]
@@ -196,7 +196,7 @@ func (w *Wheel[T]) Reset(now time.Time) (dropped int) {
 	dropped = w.count
 	for i := 1; i < len(w.nodes); i++ {
 		if w.nodes[i].seq != 0 {
-			w.release(int32(i)) //nolint:gosec // see Add
+			w.release(int32(i))
 		}
 	}
 	clear(w.fine.used[:])

@@ -74,7 +74,7 @@ func Seize(ctx context.Context, conn Conn, fence axsql.Fence, most int) ([]Seize
 	p := pipe.New()
 	p.Text("begin")
 	_ = fence.Hold(ctx, p.Queries)
-	_, _ = p.SeizeOrphans(ctx, int32(most)) //nolint:gosec // a page size
+	_, _ = p.SeizeOrphans(ctx, int32(most))
 	pipe.Rows(p, &rows)
 	if err := p.Send(ctx, conn); err != nil {
 		rollback(ctx, conn)
@@ -109,18 +109,22 @@ func Seize(ctx context.Context, conn Conn, fence axsql.Fence, most int) ([]Seize
 		}
 	}
 	var receipt Receipt
-	if err := places.commit(ctx, conn, keys, &receipt, func(to *pipe.Pipe) { journalSeizures(ctx, to, fence, seized) }); err != nil {
+	entries := seizures(seized)
+	actor := fmt.Sprintf("leader/%d", fence.Epoch)
+	note := func(to *pipe.Pipe) error { return Write(ctx, to.Queries, "seized", actor, entries) }
+	if err := places.commit(ctx, conn, keys, &receipt, note); err != nil {
 		return nil, Receipt{}, fmt.Errorf("placing %d orphaned flights: %w", len(rows), axsql.Fenced(err))
 	}
 	return seized, receipt, nil
 }
 
-// journalSeizures writes down whose work was taken: the one thing about a seizure that no row says afterwards.
-func journalSeizures(ctx context.Context, to *pipe.Pipe, fence axsql.Fence, seized []SeizedFlight) {
+// seizures are the journal's words for whose work was taken: the one thing about a seizure that no row says
+// afterwards.
+func seizures(seized []SeizedFlight) []Entry {
 	entries := make([]Entry, 0, len(seized))
 	for _, s := range seized {
 		entries = append(entries, Entry{Run: s.Run, Ord: s.Ord, Generation: s.Generation, Detail: map[string]any{
 			"execution": s.ID, "worker": s.Worker, "indices": s.Set.String(), "attempt": s.Attempt, "delivery": s.Delivery}})
 	}
-	Write(ctx, to.Queries, "seized", fmt.Sprintf("leader/%d", fence.Epoch), entries)
+	return entries
 }

@@ -110,7 +110,7 @@ func newCall(worker uuid.UUID, reports []Report) *call {
 		}
 		c.reports[r.Execution] = r
 		p.Executions = append(p.Executions, r.Execution)
-		k := int32(len(p.Executions)) //nolint:gosec // a batch is small
+		k := int32(len(p.Executions))
 		var done indices
 		for j := range r.Results {
 			x := &r.Results[j]

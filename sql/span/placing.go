@@ -64,7 +64,7 @@ func (p *placing) put(h Header, set shard.Set, why Reason, delay time.Duration, 
 		r.Keys = append(r.Keys, h.Key)
 		r.DelayMs = append(r.DelayMs, delay.Milliseconds())
 		r.QuantumMs = append(r.QuantumMs, quantum(delay).Milliseconds())
-		r.Ns = append(r.Ns, int32(set.Len())) //nolint:gosec // at most MaxShards
+		r.Ns = append(r.Ns, int32(set.Len()))
 		r.Todos = append(r.Todos, set.String())
 		h.ID, h.Attempt, h.Delivery, h.Losses = id, attempt, delivery, losses
 		p.heads[id] = Ready{Header: h, Set: set}
@@ -92,7 +92,7 @@ func (p *placing) park(h Header, set shard.Set, reason ParkReason) {
 	r.Queues = append(r.Queues, h.Queue)
 	r.Keys = append(r.Keys, h.Key)
 	r.Reasons = append(r.Reasons, int16(reason))
-	r.Ns = append(r.Ns, int32(set.Len())) //nolint:gosec // at most MaxShards
+	r.Ns = append(r.Ns, int32(set.Len()))
 	r.Todos = append(r.Todos, set.String())
 }
 
@@ -111,7 +111,7 @@ func (p *placing) queue(ctx context.Context, to *pipe.Pipe, distinct []uuid.UUID
 
 // commit writes everything put, decides the stages named by keys, queues what also adds, and ends the open
 // transaction.
-func (p *placing) commit(ctx context.Context, conn Conn, keys []StageKey, receipt *Receipt, also ...func(*pipe.Pipe)) error {
+func (p *placing) commit(ctx context.Context, conn Conn, keys []StageKey, receipt *Receipt, also ...func(*pipe.Pipe) error) error {
 	_, _, distinct := columns(keys)
 	var made []db.PlaceReadyRow
 	var decided []db.RetireStagesRow
@@ -121,7 +121,10 @@ func (p *placing) commit(ctx context.Context, conn Conn, keys []StageKey, receip
 		retireStages(ctx, to, keys, &decided)
 	}
 	for _, add := range also {
-		add(to)
+		if err := add(to); err != nil {
+			rollback(ctx, conn)
+			return err
+		}
 	}
 	to.Text("commit")
 	if err := to.Send(ctx, conn); err != nil {

@@ -110,7 +110,7 @@ func freeze(ctx context.Context, p *pipe.Pipe, h Header, state stage.StageState,
 	if err != nil {
 		return fmt.Errorf("encoding the plan's cut: %w", err)
 	}
-	_, _ = p.FreezePlan(ctx, db.FreezePlanParams{State: int16(state), ShardTotal: int32(layout.Total), Cut: cut, //nolint:gosec // at most MaxShards
+	_, _ = p.FreezePlan(ctx, db.FreezePlanParams{State: int16(state), ShardTotal: int32(layout.Total), Cut: cut,
 		Decided: state.Decided(), RunID: h.Run, Ord: h.Ord, Generation: h.Generation, FromStates: []int16{int16(stage.StagePlanning)}})
 	return nil
 }
@@ -123,7 +123,7 @@ func storeInputs(ctx context.Context, conn CopyConn, h Header, layout stage.Layo
 	rows := make([]db.InsertShardInputsParams, 0, len(layout.Items)/inputChunk+1)
 	for first := 0; first < len(layout.Items); first += inputChunk {
 		items := layout.Items[first:min(first+inputChunk, len(layout.Items))]
-		row := db.InsertShardInputsParams{RunID: h.Run, Ord: h.Ord, Generation: h.Generation, Chunk: int32(first / inputChunk)} //nolint:gosec // at most MaxShards
+		row := db.InsertShardInputsParams{RunID: h.Run, Ord: h.Ord, Generation: h.Generation, Chunk: int32(first / inputChunk)}
 		keyed, filled := false, false
 		for _, it := range items {
 			keyed, filled = keyed || it.Key != "", filled || it.Input != nil
