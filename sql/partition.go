@@ -12,7 +12,7 @@ import (
 )
 
 // DefaultAhead is how many days of partitions exist beyond today.
-const DefaultAhead = 7
+const DefaultAhead = 3
 
 // partitioned are the tables that are cut by day of the run's UUIDv7.
 var partitioned = [...]struct{ name, with string }{
