@@ -97,6 +97,6 @@ func (a *app) list(runs []listedRun, name string) error {
 	return t.write(a.Stdout)
 }
 
-func levelName(level int16) string { return stage.Level(level).String() } //nolint:gosec // stored from a Level
+func levelName(level int16) string { return stage.Level(level).String() }
 
 func clockTime(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }

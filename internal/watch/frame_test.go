@@ -25,7 +25,7 @@ func golden(t *testing.T, name, got string) {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(path) //nolint:gosec // a constant of the test
+	want, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
