@@ -33,7 +33,7 @@ type Config struct {
 	// ignored when a running server is re-used.
 	Settings map[string]string
 	// Ephemeral is for tests: data may be lost in a crash (fsync off), the server stops without a checkpoint, and
-	// the folder is removed with it.
+	// its data and its folder are removed with it.
 	Ephemeral bool
 	// Binaries is the folder with postgres and initdb. Empty means: look for it (see Find).
 	Binaries string
@@ -46,6 +46,10 @@ type Config struct {
 	StartTimeout time.Duration
 	// Logger receives what the package does. Nil means slog.Default().
 	Logger *slog.Logger
+
+	// seeded starts a lasting server from the ephemeral ones' seed; for this package's tests, in which initdb would
+	// take most of the time.
+	seeded bool
 }
 
 func (c Config) withDefaults() (Config, error) {

@@ -16,10 +16,11 @@ import (
 // server's own children, that reads the FIFO (descriptor 3): a line is the name of a file to make, which proves
 // to a newcomer that the watcher still watches; the end of the file means that no process uses the server any
 // more. A watcher acts only while it is the current one, and only on the process that it was made for.
-// Arguments: data folder, signal, FIFO's name, folder to remove or "", then the server's command line.
+// Arguments: data folder, signal, FIFO's name, folder to remove or "", what to remove in it, then the server's
+// command line.
 const launch = `
-data=$1 signal=$2 me=$3 remove=$4
-shift 4
+data=$1 signal=$2 me=$3 remove=$4 contents=$5
+shift 5
 umask 077
 (
   (
@@ -33,7 +34,10 @@ umask 077
       n=0
       while [ -e "$data/postmaster.pid" ] && [ $n -lt 300 ]; do sleep 0.1; n=$((n+1)); done
     fi
-    [ -z "$remove" ] || rm -rf "$remove"
+    if [ -n "$remove" ] && cd "$remove"; then
+      rm -rf $contents
+      cd / && rmdir "$remove"
+    fi
   ) 2>/dev/null &
 )
 exec 3<&-

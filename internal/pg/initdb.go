@@ -36,7 +36,7 @@ func (l layout) initialise(ctx context.Context, bin Binaries, cfg Config) error 
 		return err
 	}
 	var password string
-	if cfg.Ephemeral {
+	if cfg.Ephemeral || cfg.seeded {
 		password, err = l.sow(ctx, bin, fresh)
 	} else {
 		password, err = l.initdb(ctx, bin, fresh)

@@ -113,7 +113,7 @@ func (s *Server) launchOn(ctx context.Context, port int) error {
 	if s.cfg.Ephemeral {
 		signal, remove = "QUIT", s.dir
 	}
-	args := []string{"-c", launch, "ax-pg", s.data(), signal, name, remove, filepath.Join(s.bin.Dir, "postgres"), "-D", s.data()}
+	args := []string{"-c", launch, "ax-pg", s.data(), signal, name, remove, strings.Join(contents, " "), filepath.Join(s.bin.Dir, "postgres"), "-D", s.data()}
 	settings := maps.Clone(defaults)
 	if s.cfg.Ephemeral {
 		maps.Copy(settings, ephemeral)

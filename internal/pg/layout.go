@@ -32,6 +32,9 @@ func (l layout) password() string { return filepath.Join(l.dir, "password") }
 func (l layout) port() string     { return filepath.Join(l.dir, "port") }
 func (l layout) current() string  { return filepath.Join(l.run, "current") }
 
+// contents is all that is ever in a server's folder, but for data.new.*.
+var contents = []string{"data", "run", "server.log", "server.log.old", "password", "port", "port.new", "password.new", "lock", "users"}
+
 // maxRun bounds the socket folder's path: the kernel takes 103 bytes for a whole socket path (macOS), and
 // "/.s.PGSQL.65535.lock" is 20 of them.
 const maxRun = 80

@@ -16,7 +16,7 @@ import (
 // crashed makes a folder whose server was killed.
 func crashed(t *testing.T) (cfg pg.Config, run string) {
 	t.Helper()
-	cfg = pg.Config{Dir: filepath.Join(folder(t), "pg")}
+	cfg = pg.Seeded(pg.Config{Dir: filepath.Join(folder(t), "pg")})
 	s := start(t, cfg)
 	do(t, s.URL("postgres"), "CREATE TABLE kept AS SELECT 7 AS n")
 	run = ask[string](t, s.URL("postgres"), "SHOW unix_socket_directories")
@@ -72,17 +72,60 @@ func TestHalfWrittenPidFile(t *testing.T) {
 	}
 }
 
-func TestServerWithoutWatcherIsStartedAnew(t *testing.T) {
-	cfg := pg.Config{Dir: filepath.Join(folder(t), "pg"), Ephemeral: true}
-	first := start(t, cfg)
-	run := ask[string](t, first.URL("postgres"), "SHOW unix_socket_directories")
-	if err := os.Remove(filepath.Join(run, "current")); err != nil {
+// unwatched makes the watcher of a server believe that it is not the current one.
+func unwatched(t *testing.T, url string) {
+	t.Helper()
+	if err := os.Remove(filepath.Join(ask[string](t, url, "SHOW unix_socket_directories"), "current")); err != nil {
 		t.Fatal(err)
 	}
-	second := start(t, cfg)
-	gone(t, first.PID())
-	if n := ask[int](t, second.URL("postgres"), "SELECT 1"); n != 1 {
+}
+
+func TestServerWithoutWatcherIsStartedAnew(t *testing.T) {
+	cfg := pg.Seeded(pg.Config{Dir: filepath.Join(folder(t), "pg")})
+	p := spawn(t, cfg, 0)
+	do(t, p.URL, "CREATE TABLE kept AS SELECT 7 AS n")
+	unwatched(t, p.URL)
+	p.kill(t) // and its server stays
+	s := start(t, cfg)
+	gone(t, p.report.PID)
+	if n := ask[int](t, s.URL("postgres"), "SELECT n FROM kept"); n != 7 {
+		t.Errorf("the row says %d, want 7", n)
+	}
+}
+
+func TestServerWithoutWatcherIsLeftToItsUsers(t *testing.T) {
+	cfg := pg.Config{Dir: filepath.Join(folder(t), "pg"), Ephemeral: true}
+	p := spawn(t, cfg, 0)
+	unwatched(t, p.URL)
+	s := start(t, cfg)
+	if s.PID() != p.report.PID {
+		t.Fatalf("a server that another process uses was replaced")
+	}
+	if err := p.quit(); err != nil {
+		t.Fatal(err)
+	}
+	if n := ask[int](t, s.URL("postgres"), "SELECT 1"); n != 1 {
 		t.Errorf("SELECT 1 gives %d", n)
+	}
+	stop(t, s)
+	gone(t, p.report.PID)
+}
+
+func TestEphemeralRemovesOnlyItsOwn(t *testing.T) {
+	dir := folder(t)
+	precious := filepath.Join(dir, "thesis.txt")
+	if err := os.WriteFile(precious, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stop(t, start(t, pg.Config{Dir: dir, Ephemeral: true}))
+	p := spawn(t, pg.Config{Dir: dir, Ephemeral: true}, 0)
+	p.kill(t)
+	until(t, "the killed process's server still has its data", func() bool {
+		_, err := os.Stat(filepath.Join(dir, "data", "PG_VERSION"))
+		return os.IsNotExist(err)
+	})
+	if _, err := os.Stat(precious); err != nil {
+		t.Errorf("a file that is not the server's is gone: %v", err)
 	}
 }
 

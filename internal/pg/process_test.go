@@ -46,7 +46,7 @@ func child(config string) int {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	r := report{UID: os.Getuid()}
-	s, err := pg.Start(ctx, cfg)
+	s, err := pg.Start(ctx, pg.Seeded(cfg))
 	if err == nil {
 		r.PID, r.URL, r.Dir = s.PID(), s.SocketURL("postgres"), s.Dir()
 	} else {
@@ -110,7 +110,7 @@ func begin(t testing.TB, cfg pg.Config, as uint32) func() *process {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	p := &process{cmd: cmd, quit: func() error { return cmp(in.Close(), cmd.Wait()) }}
+	p := &process{cmd: cmd, quit: func() error { return firstOf(in.Close(), cmd.Wait()) }}
 	t.Cleanup(func() {
 		if p.cmd.ProcessState == nil {
 			_ = p.quit()
@@ -129,7 +129,7 @@ func begin(t testing.TB, cfg pg.Config, as uint32) func() *process {
 	}
 }
 
-func cmp(errs ...error) error {
+func firstOf(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {
 			return err

@@ -76,7 +76,7 @@ func TestTakenPort(t *testing.T) {
 }
 
 func TestLastPortTakenMeanwhile(t *testing.T) {
-	cfg := pg.Config{Dir: filepath.Join(folder(t), "pg")}
+	cfg := pg.Seeded(pg.Config{Dir: filepath.Join(folder(t), "pg")})
 	first := start(t, cfg)
 	port := first.Port()
 	stop(t, first)
@@ -178,7 +178,7 @@ func TestOtherUser(t *testing.T) {
 		fails(t, errors.New(p.Fail), "permission", "choose another folder")
 	})
 	t.Run("folder of another", func(t *testing.T) {
-		cfg := pg.Config{Dir: filepath.Join(folder(t), "pg")}
+		cfg := pg.Seeded(pg.Config{Dir: filepath.Join(folder(t), "pg")})
 		start(t, cfg)
 		p := spawn(t, cfg, uint32(id))
 		fails(t, errors.New(p.Fail), "permission", "choose another folder")

@@ -50,7 +50,8 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{cfg: cfg}
-	if cfg.Dir == "" {
+	made := cfg.Dir == ""
+	if made {
 		sweepAbandoned(ctx, cfg.Logger)
 		if cfg.Dir, err = makeEphemeral(who); err != nil {
 			return nil, err
@@ -75,7 +76,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		_ = s.users.Close()
 		s.held.release()
-		if cfg.Ephemeral {
+		if made {
 			_ = os.RemoveAll(s.dir)
 		}
 		return nil, fmt.Errorf("embedded PostgreSQL in %s: %w", s.dir, err)
@@ -83,8 +84,8 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// join uses the server that runs on the folder, if one does and has a watcher. A server without one that nobody
-// uses is stopped: nothing would ever end it.
+// join uses the server that runs on the folder, if one does. A server without a watcher that nobody else uses is
+// stopped instead: nothing would ever end it, or its watcher is about to.
 func (s *Server) join(ctx context.Context) (bool, error) {
 	p, ok := s.readPostmaster()
 	if !ok || !p.running(s.data()) {
@@ -100,8 +101,14 @@ func (s *Server) join(ctx context.Context) (bool, error) {
 		if ctx.Err() != nil {
 			return false, err
 		}
-		s.cfg.Logger.Info("PostgreSQL runs with no watcher: starting it anew", "dir", s.dir, "pid", p.pid, "error", err)
-		return false, s.end(wait, p.pid, syscall.SIGINT)
+		alone := tryFlock(s.users, syscall.LOCK_EX) == nil
+		if err := flock(ctx, s.users, syscall.LOCK_SH); err != nil {
+			return false, fmt.Errorf("counting this process as a user of %s: %w", s.dir, err)
+		}
+		s.cfg.Logger.Info("PostgreSQL runs with no watcher", "dir", s.dir, "pid", p.pid, "others", !alone, "error", err)
+		if alone {
+			return false, s.end(wait, p.pid, syscall.SIGINT)
+		}
 	}
 	for {
 		p, ok = s.readPostmaster()
@@ -287,9 +294,12 @@ func (s *Server) removeEphemeral() error {
 	if s.run != filepath.Join(s.dir, "run") {
 		_ = os.RemoveAll(s.run)
 	}
-	if err := os.RemoveAll(s.dir); err != nil {
-		return fmt.Errorf("removing the folder: %w", err)
+	for _, name := range contents {
+		if err := os.RemoveAll(filepath.Join(s.dir, name)); err != nil {
+			return fmt.Errorf("removing what was in the folder: %w", err)
+		}
 	}
+	_ = os.Remove(s.dir) // unless something else is in it
 	return nil
 }
 

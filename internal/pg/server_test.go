@@ -148,7 +148,7 @@ func TestConcurrentStarts(t *testing.T) {
 
 func TestServerEndsWithItsKilledUsers(t *testing.T) {
 	dir := folder(t)
-	lasting := pg.Config{Dir: filepath.Join(dir, "lasting")}
+	lasting := pg.Seeded(pg.Config{Dir: filepath.Join(dir, "lasting")})
 	p := spawn(t, lasting, 0)
 	do(t, p.URL, "CREATE TABLE kept AS SELECT 7 AS n")
 	p.kill(t)
@@ -190,7 +190,7 @@ func TestKilledUserLeavesTheOthersTheirServer(t *testing.T) {
 }
 
 func TestKilledServerStartsAgain(t *testing.T) {
-	cfg := pg.Config{Dir: filepath.Join(folder(t), "pg")}
+	cfg := pg.Seeded(pg.Config{Dir: filepath.Join(folder(t), "pg")})
 	first := start(t, cfg)
 	do(t, first.URL("postgres"), "CREATE TABLE kept AS SELECT 7 AS n")
 	if err := syscall.Kill(first.PID(), syscall.SIGKILL); err != nil {
@@ -212,7 +212,7 @@ func TestFaultVerbs(t *testing.T) {
 	url := s.URL("postgres")
 	do(t, url, "CREATE TABLE kept AS SELECT 7 AS n")
 	for name, verb := range map[string]func() error{
-		"kill, resume":      func() error { return cmp(s.Kill(ctx), s.Resume(ctx)) },
+		"kill, resume":      func() error { return firstOf(s.Kill(ctx), s.Resume(ctx)) },
 		"immediate restart": func() error { return s.ImmediateRestart(ctx) },
 		"resume a live one": func() error { return s.Resume(ctx) },
 	} {
