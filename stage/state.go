@@ -77,12 +77,12 @@ var runMoves = map[RunState][]RunState{
 	RunCancelled:  {RunRunning},
 }
 
-// A decided stage goes back to waiting by a rerun, which raises its generation; a failed one goes back to
+// A stage goes back to waiting by a rerun of it or of an upstream, which raises its generation; a failed one goes back to
 // running when its failed shards are retried. Waiting to succeeded is an aligned stage of an empty plan.
 var stageMoves = map[StageState][]StageState{
 	StageWaiting:        {StagePlanning, StageRunning, StageSucceeded, StageCancelled, StageSkipped, StageUpstreamFailed},
-	StagePlanning:       {StageRunning, StageCancelling, StageSucceeded, StageFailed, StageCancelled, StageSkipped},
-	StageRunning:        {StageCancelling, StageSucceeded, StageFailed, StageCancelled, StageUpstreamFailed},
+	StagePlanning:       {StageWaiting, StageRunning, StageCancelling, StageSucceeded, StageFailed, StageCancelled, StageSkipped},
+	StageRunning:        {StageWaiting, StageCancelling, StageSucceeded, StageFailed, StageCancelled, StageUpstreamFailed},
 	StageCancelling:     {StageSucceeded, StageFailed, StageCancelled},
 	StageSucceeded:      {StageWaiting},
 	StageFailed:         {StageWaiting, StageRunning},

@@ -54,9 +54,9 @@ func TestStoredNumbers(t *testing.T) {
 var stageWay = map[stage.StageState][]stage.StageState{
 	stage.StageWaiting: {stage.StagePlanning, stage.StageRunning, stage.StageSkipped, stage.StageUpstreamFailed,
 		stage.StageCancelled, stage.StageSucceeded},
-	stage.StagePlanning: {stage.StageRunning, stage.StageSucceeded, stage.StageSkipped, stage.StageFailed,
+	stage.StagePlanning: {stage.StageWaiting, stage.StageRunning, stage.StageSucceeded, stage.StageSkipped, stage.StageFailed,
 		stage.StageCancelling, stage.StageCancelled},
-	stage.StageRunning: {stage.StageSucceeded, stage.StageFailed, stage.StageUpstreamFailed, stage.StageCancelling,
+	stage.StageRunning: {stage.StageWaiting, stage.StageSucceeded, stage.StageFailed, stage.StageUpstreamFailed, stage.StageCancelling,
 		stage.StageCancelled},
 	stage.StageCancelling:     {stage.StageSucceeded, stage.StageFailed, stage.StageCancelled},
 	stage.StageSucceeded:      {stage.StageWaiting},

@@ -81,8 +81,8 @@ WITH k AS (
 )
 UPDATE ax.stage s
 SET state = CASE WHEN c.dead > 0 THEN 11
-                 WHEN c.upstream > 0 THEN 14
-                 WHEN c.cancelled > 0 OR c.shard_total IS NULL THEN 12
+                 WHEN c.upstream > 0 AND c.state = 2 THEN 14
+                 WHEN c.upstream + c.cancelled > 0 OR c.shard_total IS NULL THEN 12
                  ELSE 10 END,
     succeeded = coalesce(c.shard_total - c.dead - c.upstream - c.cancelled - c.skipped, 0),
     failed = c.dead + c.upstream, cancelled = c.cancelled, skipped = c.skipped,
