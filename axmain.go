@@ -17,7 +17,7 @@ import (
 
 // Version is the program's version in `version`; builds set it with -ldflags "-X axflow.Version=…". Empty means
 // what the Go toolchain has recorded of the build.
-var Version string //nolint:gochecknoglobals // the linker sets it
+var Version string
 
 // Main turns a program into one with AX's commands: dev, server, worker, migrate, doctor, run, version. It reads
 // the process's arguments, ends it with the command's exit code and does not return.
@@ -36,7 +36,7 @@ func Main(flows ...flow.Definition) {
 		_, _ = fmt.Fprintln(os.Stderr, "stopped at once: what ran here runs again elsewhere, once this process is seen to be gone")
 		os.Exit(cli.ExitKilled)
 	}()
-	os.Exit(Run(ctx, os.Args[1:], os.Stdout, os.Stderr, flows...)) //nolint:gocritic // the process ends
+	os.Exit(Run(ctx, os.Args[1:], os.Stdout, os.Stderr, flows...))
 }
 
 // Run is Main for tests and for programs that handle signals themselves: it runs the command that args (without

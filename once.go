@@ -123,7 +123,10 @@ func onceRun[P any](ctx context.Context, cfg OnceConfig, c *Client, console *wat
 	}
 	end, err := watch.Follow(ctx, watch.Config{Source: c, Run: id, Console: console,
 		Detached: fmt.Sprintf("stopping before the end of run %s", id)})
-	if err != nil {
+	switch {
+	case errors.Is(err, watch.ErrDetached):
+		return fmt.Errorf("run %s had not ended: %w", id, context.Cause(ctx))
+	case err != nil:
 		return fmt.Errorf("watching run %s: %w", id, err)
 	}
 	if err := Wait(ctx, c, id); err != nil {
