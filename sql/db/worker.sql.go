@@ -432,6 +432,18 @@ func (q *Queries) StageHead(ctx context.Context, arg StageHeadParams) (StageHead
 	return i, err
 }
 
+const txOwner = `-- name: TxOwner :one
+SELECT coalesce(current_setting('ax.execution', true), '')::text AS execution
+`
+
+// Whose transaction this is; empty when it is not the one that a handler was given.
+func (q *Queries) TxOwner(ctx context.Context) (string, error) {
+	row := q.db.QueryRow(ctx, txOwner)
+	var execution string
+	err := row.Scan(&execution)
+	return execution, err
+}
+
 const workers = `-- name: Workers :many
 SELECT w.id, w.beat, w.state, w.urgent, w.cpu, w.memory, w.namespace, w.host, w.labels, w.handlers, w.running, w.seen_at
 FROM ax.worker w ORDER BY w.id

@@ -87,3 +87,7 @@ ON CONFLICT DO NOTHING;
 -- name: InsertShardInputs :copyfrom
 INSERT INTO ax.shard_input (run_id, ord, generation, chunk, keys, inputs)
 VALUES (@run_id, @ord, @generation, @chunk, @keys, @inputs);
+
+-- name: TxOwner :one
+-- Whose transaction this is; empty when it is not the one that a handler was given.
+SELECT coalesce(current_setting('ax.execution', true), '')::text AS execution;
