@@ -55,13 +55,14 @@ WITH p AS (
     SELECT r.id, r.run_id, r.ready_at, r.version_id, r.n, r.ord, r.generation, r.kind, r.attempt, r.delivery, r.losses,
            r.level, r.namespace, r.queue, r.key, need.size, r.todo - need.want AS rest
     FROM ax.ready r JOIN need ON need.ready_id = r.id
-    WHERE r.todo @> need.want AND r.run_id IN (SELECT u.run_id FROM runs u)
+    WHERE r.id = ANY($1::uuid[]) AND r.todo @> need.want AND r.run_id IN (SELECT u.run_id FROM runs u)
     ORDER BY r.id
     FOR UPDATE OF r
 ), gone AS (
-    DELETE FROM ax.ready USING r WHERE ready.id = r.id AND isempty(r.rest)
+    DELETE FROM ax.ready USING r WHERE ready.id = ANY($1::uuid[]) AND ready.id = r.id AND isempty(r.rest)
 ), less AS (
-    UPDATE ax.ready SET todo = r.rest, n = r.n - r.size FROM r WHERE ready.id = r.id AND NOT isempty(r.rest)
+    UPDATE ax.ready SET todo = r.rest, n = r.n - r.size FROM r
+    WHERE ready.id = ANY($1::uuid[]) AND ready.id = r.id AND NOT isempty(r.rest)
 ), handed AS (
     INSERT INTO ax.flight (id, run_id, worker_id, ready_at, dispatched_at, version_id, epoch, par, ord, generation,
                            kind, attempt, delivery, losses, level, namespace, queue, key, todo)

@@ -30,14 +30,16 @@ WITH d AS (
     SELECT f.id, f.run_id, f.ready_at, f.dispatched_at, f.epoch, f.version_id, f.ord, f.generation, f.kind, f.attempt,
            f.delivery, f.losses, f.level, f.namespace, f.queue, f.key, d.k, f.todo * d.done AS acc, f.todo - d.done AS rest
     FROM ax.flight f JOIN d ON f.id = d.e
-    WHERE f.worker_id = $3
+    WHERE f.id = ANY($1::uuid[]) AND f.worker_id = $3
     ORDER BY f.id
     FOR UPDATE OF f
 ), gone AS (
-    DELETE FROM ax.flight f USING l WHERE f.id = l.id AND isempty(l.rest) AND $4::bool
+    DELETE FROM ax.flight f USING l
+    WHERE f.id = ANY($1::uuid[]) AND f.id = l.id AND isempty(l.rest) AND $4::bool
 ), less AS (
     UPDATE ax.flight f SET todo = l.rest FROM l
-    WHERE f.id = l.id AND NOT isempty(l.acc) AND NOT (isempty(l.rest) AND $4::bool)
+    WHERE f.id = ANY($1::uuid[]) AND f.id = l.id AND NOT isempty(l.acc)
+      AND NOT (isempty(l.rest) AND $4::bool)
 ), done AS (
     INSERT INTO ax.result (run_id, worker_id, execution_id, ready_at, dispatched_at, started_at, finished_at,
                            shard, epoch, ord, generation, attempt, delivery, outcome, output, error)
@@ -415,27 +417,33 @@ func (q *Queries) PlaceReady(ctx context.Context, arg PlaceReadyParams) ([]Place
 const retireStages = `-- name: RetireStages :many
 WITH k AS (
     SELECT unnest($3::uuid[]) AS run_id, unnest($4::smallint[]) AS ord
+), p AS (
+    SELECT p.run_id, p.ord, p.generation,
+           coalesce(sum(p.n) FILTER (WHERE p.reason IN (1, 6)), 0)::int AS dead,
+           coalesce(sum(p.n) FILTER (WHERE p.reason = 2), 0)::int AS cancelled,
+           coalesce(sum(p.n) FILTER (WHERE p.reason = 3), 0)::int AS skipped,
+           coalesce(sum(p.n) FILTER (WHERE p.reason = 4), 0)::int AS waiting,
+           coalesce(sum(p.n) FILTER (WHERE p.reason = 5), 0)::int AS upstream
+    FROM ax.parked p
+    WHERE p.run_id = ANY($1::uuid[])
+    GROUP BY p.run_id, p.ord, p.generation
 ), c AS (
-    SELECT s.run_id, s.ord, s.shard_total, s.state, p.dead, p.cancelled, p.skipped, p.upstream
+    SELECT s.run_id, s.ord, s.shard_total, s.state, coalesce(p.dead, 0) AS dead, coalesce(p.cancelled, 0) AS cancelled,
+           coalesce(p.skipped, 0) AS skipped, coalesce(p.upstream, 0) AS upstream
     FROM ax.stage s
     JOIN k ON k.run_id = s.run_id AND k.ord = s.ord
-    CROSS JOIN LATERAL (
-        SELECT coalesce(sum(p.n) FILTER (WHERE p.reason IN (1, 6)), 0)::int AS dead,
-               coalesce(sum(p.n) FILTER (WHERE p.reason = 2), 0)::int AS cancelled,
-               coalesce(sum(p.n) FILTER (WHERE p.reason = 3), 0)::int AS skipped,
-               coalesce(sum(p.n) FILTER (WHERE p.reason = 4), 0)::int AS waiting,
-               coalesce(sum(p.n) FILTER (WHERE p.reason = 5), 0)::int AS upstream
-        FROM ax.parked p
-        WHERE p.run_id = s.run_id AND p.ord = s.ord AND p.generation = s.generation
-    ) p
+    LEFT JOIN p ON p.run_id = s.run_id AND p.ord = s.ord AND p.generation = s.generation
     WHERE s.run_id = ANY($1::uuid[])
       AND s.state = ANY($2::smallint[])
-      AND p.waiting = 0
-      AND (s.shard_total IS NOT NULL OR s.state = 3 OR p.dead + p.cancelled + p.skipped + p.upstream > 0)
+      AND coalesce(p.waiting, 0) = 0
+      AND (s.shard_total IS NOT NULL OR s.state = 3
+           OR coalesce(p.dead, 0) + coalesce(p.cancelled, 0) + coalesce(p.skipped, 0) + coalesce(p.upstream, 0) > 0)
       AND NOT EXISTS (SELECT 1 FROM ax.ready r
-                      WHERE r.run_id = s.run_id AND r.ord = s.ord AND r.generation = s.generation)
+                      WHERE r.run_id = ANY($1::uuid[])
+                        AND r.run_id = s.run_id AND r.ord = s.ord AND r.generation = s.generation)
       AND NOT EXISTS (SELECT 1 FROM ax.flight f
-                      WHERE f.run_id = s.run_id AND f.ord = s.ord AND f.generation = s.generation
+                      WHERE f.run_id = ANY($1::uuid[])
+                        AND f.run_id = s.run_id AND f.ord = s.ord AND f.generation = s.generation
                         AND NOT isempty(f.todo))
 )
 UPDATE ax.stage s
@@ -574,14 +582,15 @@ WITH d AS (
     SELECT f.id, f.run_id, f.ready_at, f.version_id, f.ord, f.generation, f.kind, f.attempt, f.delivery,
            f.losses, f.level, f.namespace, f.queue, f.key, f.todo * d.want AS acc, f.todo - d.want AS rest
     FROM ax.flight f JOIN d ON f.id = d.e
-    WHERE $3::uuid IS NULL OR f.worker_id = $3::uuid
+    WHERE f.id = ANY($1::uuid[])
+      AND ($3::uuid IS NULL OR f.worker_id = $3::uuid)
     ORDER BY f.id
     FOR UPDATE OF f
 ), gone AS (
-    DELETE FROM ax.flight f USING l WHERE f.id = l.id AND isempty(l.rest)
+    DELETE FROM ax.flight f USING l WHERE f.id = ANY($1::uuid[]) AND f.id = l.id AND isempty(l.rest)
 ), less AS (
     UPDATE ax.flight f SET todo = l.rest FROM l
-    WHERE f.id = l.id AND NOT isempty(l.acc) AND NOT isempty(l.rest)
+    WHERE f.id = ANY($1::uuid[]) AND f.id = l.id AND NOT isempty(l.acc) AND NOT isempty(l.rest)
 )
 SELECT l.id, l.run_id, l.ready_at, l.version_id, l.ord, l.generation, l.kind, l.attempt, l.delivery, l.losses,
        l.level, l.namespace, l.queue, coalesce(l.key, '')::text AS key, l.acc::text AS taken

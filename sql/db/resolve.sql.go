@@ -168,8 +168,12 @@ func (q *Queries) EndRuns(ctx context.Context, arg EndRunsParams) ([]EndRunsRow,
 const idleStages = `-- name: IdleStages :many
 SELECT s.run_id, s.ord FROM ax.stage s
 WHERE s.run_id = ANY($1::uuid[]) AND s.state IN (1, 2, 3)
-  AND NOT EXISTS (SELECT 1 FROM ax.ready r WHERE r.run_id = s.run_id AND r.ord = s.ord AND r.generation = s.generation)
-  AND NOT EXISTS (SELECT 1 FROM ax.flight f WHERE f.run_id = s.run_id AND f.ord = s.ord AND f.generation = s.generation
+  AND NOT EXISTS (SELECT 1 FROM ax.ready r
+                  WHERE r.run_id = ANY($1::uuid[])
+                    AND r.run_id = s.run_id AND r.ord = s.ord AND r.generation = s.generation)
+  AND NOT EXISTS (SELECT 1 FROM ax.flight f
+                  WHERE f.run_id = ANY($1::uuid[])
+                    AND f.run_id = s.run_id AND f.ord = s.ord AND f.generation = s.generation
                     AND NOT isempty(f.todo))
 `
 
@@ -420,7 +424,7 @@ WITH d AS (
     SELECT p.id, p.run_id, p.ready_at, p.version_id, p.ord, p.generation, p.kind, p.attempt, p.delivery, p.losses,
            p.level, p.namespace, p.queue, p.key, p.n, p.todo * d.want AS acc, p.todo - d.want AS rest
     FROM ax.parked p JOIN d ON d.id = p.id
-    WHERE p.reason = $3
+    WHERE p.id = ANY($1::uuid[]) AND p.reason = $3
     ORDER BY p.id
     FOR UPDATE OF p
 ), gone AS (

@@ -15,147 +15,176 @@ import (
 // probeAnswer is how long the listener waits for its own notification.
 const probeAnswer = 5 * time.Second
 
-var errProbe = errors.New("the probe did not come back")
+var (
+	errProbe = errors.New("the probe did not come back")
+	errStale = errors.New("the subscriptions changed")
+)
 
-// listen receives from other processes, and connects again for ever. After every connect the subscribers are told
-// that hints may have been lost.
+// listen receives from other processes, and connects again for ever.
 func (b *Bus) listen(ctx context.Context) {
-	for first := true; ctx.Err() == nil; first = false {
+	retry := backoff{rand: b.cfg.Rand}
+	for {
+		began, listened := time.Now(), b.stats.Listening.Load()
 		err := b.session(ctx)
 		if ctx.Err() != nil {
 			return
 		}
+		if time.Since(began) > 2*maxRetry { // one that breaks again and again must not have everybody look each time
+			retry.reset()
+		}
+		if retry.step == 0 || b.stats.Listening.Load() > listened {
+			b.cfg.Logger.Warn("the listener is not connected; trying again", "err", err)
+		}
 		b.stats.Reconnects.Add(1)
-		b.cfg.Logger.Warn("the listener lost its connection", "err", err, "first", first)
-		select {
-		case <-ctx.Done():
-		case <-time.After(retryAfter):
+		if !sleep(ctx, retry.next()) {
+			return
 		}
 	}
 }
 
-// session is one connection's life.
+// session is one connection's life. Once it listens, the subscribers are told that hints may have been lost. What
+// it hears proves its way; when it hears nothing for Probe, the notifier, on its own connection, sends it a probe.
 func (b *Bus) session(ctx context.Context) error {
 	conn, err := b.connect(ctx, "ax-listen")
 	if err != nil {
 		return fmt.Errorf("connecting the listener: %w", err)
 	}
-	defer b.hangUp(conn)
-	probe := "ax_p_" + strings.ReplaceAll(uuid.New().String(), "-", "")
-	if _, err := conn.Exec(ctx, "LISTEN "+probe); err != nil {
-		return fmt.Errorf("listening: %w", err)
+	defer hangUp(conn)
+	probe := channelOf(probePrefix, uuid.New())
+	if err := run(ctx, conn, "SET idle_session_timeout = 0; LISTEN "+probe); err != nil {
+		return fmt.Errorf("setting the listener up: %w", err)
 	}
 	heard := make(map[string]bool)
-	if err := b.subscribe(ctx, conn, heard); err != nil {
+	if _, err := b.subscribe(ctx, conn, heard, true); err != nil {
 		return err
 	}
+	b.stats.Listening.Add(1)
 	b.gap()
-	next := time.Now().Add(b.cfg.Probe)
-	waiting := false
+	b.cfg.Logger.Debug("listening", "channels", len(heard))
+	asked, until := false, b.nextProbe()
 	for {
-		until := next
-		if b.cfg.Probe < 0 {
-			until = time.Now().Add(time.Hour)
-		}
 		n, err := b.wait(ctx, conn, until)
 		switch {
-		case err == nil && n == nil: // subscriptions changed
-			if err := b.subscribe(ctx, conn, heard); err != nil {
+		case n != nil:
+			asked, until = false, b.nextProbe()
+			if n.Channel != probe {
+				b.receive(n)
+			}
+		case err == errStale:
+			if err := b.resubscribe(ctx, conn, heard, false); err != nil {
 				return err
 			}
-		case err == nil && n.Channel == probe:
-			waiting, next = false, time.Now().Add(b.cfg.Probe)
-		case err == nil:
-			b.receive(n)
-		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && !conn.IsClosed():
-			if waiting {
-				return errProbe
-			}
-			if b.cfg.Probe < 0 {
-				continue
-			}
-			if _, err := conn.Exec(ctx, "SELECT pg_notify($1, '')", probe); err != nil {
-				return fmt.Errorf("probing: %w", err)
-			}
-			waiting, next = true, time.Now().Add(probeAnswer)
-		default:
+		case err != context.DeadlineExceeded:
 			return err
+		case asked:
+			return errProbe
+		case b.cfg.Probe > 0:
+			if err := b.resubscribe(ctx, conn, heard, true); err != nil {
+				return err
+			}
+			asked, until = true, time.Now().Add(b.answer)
+			b.mu.Lock()
+			b.queue(func(o *outbox) { o.probe = probe })
+			b.mu.Unlock()
+		default:
+			until = b.nextProbe()
 		}
 	}
 }
 
-// wait returns the next notification, nil when the subscriptions changed, or context.DeadlineExceeded.
+func (b *Bus) nextProbe() time.Time {
+	if b.cfg.Probe < 0 {
+		return time.Now().Add(time.Hour)
+	}
+	return time.Now().Add(b.cfg.Probe)
+}
+
+// wait returns the next notification, errStale when the subscriptions changed, context.DeadlineExceeded when nothing
+// came until then, or what broke the connection.
 func (b *Bus) wait(ctx context.Context, conn *pgx.Conn, until time.Time) (*pgconn.Notification, error) {
 	wctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
-	stirred := make(chan struct{})
-	stop := make(chan struct{})
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		select {
-		case <-b.changed:
-			close(stirred)
-			cancel()
-		case <-stop:
-		}
-	}()
-	n, err := conn.WaitForNotification(wctx)
-	close(stop)
-	<-done
-	select {
-	case <-stirred:
-		if err != nil && ctx.Err() == nil && !conn.IsClosed() {
-			return nil, nil
-		}
-		b.adapt() // a notification came at the same moment: the change is for the next wait
-	default:
+	b.mu.Lock()
+	if b.stale {
+		b.mu.Unlock()
+		return nil, errStale
 	}
-	if err != nil && wctx.Err() != nil && ctx.Err() == nil && !conn.IsClosed() {
+	b.interrupt = cancel
+	b.mu.Unlock()
+	n, err := conn.WaitForNotification(wctx)
+	b.mu.Lock()
+	b.interrupt = nil
+	stale := b.stale
+	b.mu.Unlock()
+	switch {
+	case n != nil:
+		return n, nil // an error beside it comes again
+	case ctx.Err() != nil || conn.IsClosed() || wctx.Err() == nil:
+		return nil, fmt.Errorf("waiting for notifications: %w", err)
+	case stale:
+		return nil, errStale
+	default:
 		return nil, context.DeadlineExceeded
 	}
-	return n, err
 }
 
-// subscribe makes the connection listen to what is subscribed now.
-func (b *Bus) subscribe(ctx context.Context, conn *pgx.Conn, heard map[string]bool) error {
-	want := make(map[string]bool)
-	b.mu.Lock()
-	if b.engine != nil {
-		want[engineChannel] = true
+// resubscribe adapts to changed subscriptions. Who is new is told to look: what was sent before the LISTEN is gone.
+func (b *Bus) resubscribe(ctx context.Context, conn *pgx.Conn, heard map[string]bool, strict bool) error {
+	added, err := b.subscribe(ctx, conn, heard, strict)
+	if err != nil || b.muted.Load() {
+		return err
 	}
-	if len(b.runs) > 0 {
-		want[runChannel] = true
-	}
-	for id := range b.workers {
-		want[workerChannel(id)] = true
-	}
-	b.mu.Unlock()
-	for ch := range heard {
-		// Waiters come and go with every run: the one channel that they share stays.
-		if !want[ch] && ch != runChannel {
-			if _, err := conn.Exec(ctx, "UNLISTEN "+ch); err != nil {
-				return fmt.Errorf("unlistening %s: %w", ch, err)
-			}
-			delete(heard, ch)
-		}
-	}
-	for ch := range want {
-		if heard[ch] {
-			continue
-		}
-		if _, err := conn.Exec(ctx, "LISTEN "+ch); err != nil {
-			return fmt.Errorf("listening to %s: %w", ch, err)
-		}
-		heard[ch] = true
-		b.missed(ch)
+	for _, channel := range added {
+		b.deliver(channel, garbage)
 	}
 	return nil
 }
 
-// missed tells a channel's subscribers to look: what was sent before the LISTEN is gone.
-func (b *Bus) missed(channel string) {
-	b.deliver(channel, message{Look: true, Asks: true})
+// subscribe makes the connection listen to what is subscribed now, and returns the channels that are new. Waiters for
+// runs come and go with every run, so that only a strict call leaves their one channel.
+func (b *Bus) subscribe(ctx context.Context, conn *pgx.Conn, heard map[string]bool, strict bool) (added []string, err error) {
+	want := make(map[string]bool)
+	b.mu.Lock()
+	b.stale = false
+	if b.engine != nil {
+		want[engineChannel] = true
+	}
+	if len(b.runs) > 0 || heard[runChannel] && !strict {
+		want[runChannel] = true
+	}
+	for id := range b.workers {
+		want[channelOf(workerPrefix, id)] = true
+	}
+	b.mu.Unlock()
+	var statements []string
+	for channel := range heard {
+		if !want[channel] {
+			statements = append(statements, "UNLISTEN "+channel)
+			delete(heard, channel)
+		}
+	}
+	for channel := range want {
+		if !heard[channel] {
+			statements = append(statements, "LISTEN "+channel)
+			added = append(added, channel)
+			heard[channel] = true
+		}
+	}
+	if len(statements) == 0 {
+		return nil, nil
+	}
+	if err := run(ctx, conn, strings.Join(statements, "; ")); err != nil {
+		return nil, fmt.Errorf("changing what is listened to: %w", err)
+	}
+	return added, nil
+}
+
+// run executes statements without arguments.
+func run(ctx context.Context, conn *pgx.Conn, statements string) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	_, err := conn.Exec(ctx, statements)
+	return err
 }
 
 func (b *Bus) receive(n *pgconn.Notification) {
@@ -170,21 +199,27 @@ func (b *Bus) receive(n *pgconn.Notification) {
 	b.deliver(n.Channel, m)
 }
 
+// deliver puts a message into the boxes of those who subscribed to its channel.
 func (b *Bus) deliver(channel string, m message) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
-	case channel == engineChannel && b.engine != nil:
-		b.engine.Put(m.toEngine())
-	case channel == runChannel:
-		for box := range b.runs {
-			box.Put(ids(m.Runs))
+	case channel == engineChannel:
+		if b.engine != nil {
+			b.engine.Put(m.toEngine())
 		}
-	case strings.HasPrefix(channel, workerPrefix):
-		for id, box := range b.workers {
-			if workerChannel(id) == channel {
-				box.Put(Worker{IDs: ids(m.Flights), Asks: m.Asks})
-			}
+	case channel == runChannel:
+		ended := ids(m.Runs)
+		if m.Look {
+			ended = nil
+		}
+		for box := range b.runs {
+			box.Put(ended)
+		}
+	default:
+		id, err := uuid.Parse(strings.TrimPrefix(channel, workerPrefix))
+		if box := b.workers[id]; err == nil && box != nil {
+			box.Put(Worker{IDs: ids(m.Flights), Asks: m.Asks || m.Look})
 		}
 	}
 }

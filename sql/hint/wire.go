@@ -3,7 +3,11 @@ package hint
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
+	"io"
+	"iter"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -11,30 +15,25 @@ import (
 )
 
 const (
-	engineChannel = "ax_engine"
-	runChannel    = "ax_run"
-	workerPrefix  = "ax_w_"
+	// maxPayload is in bytes; PostgreSQL takes less than 8,000.
+	maxPayload = 7900
+	// payloadRoom is what a payload holds beside its braces, names and flags, which take 63 bytes at most.
+	payloadRoom = maxPayload - 64
 
-	// maxPayload is below PostgreSQL's 8,000 bytes.
-	maxPayload = 7800
-	// maxPerPayload ids of 25 bytes each fit a payload.
-	maxPerPayload = 280
-	// maxQueued is how many items wait for one channel before they collapse into "look".
-	maxQueued = 8 * maxPerPayload
+	// The greatest lengths of list entries with their commas.
+	idCost    = len(`"0123456789012345678901",`)
+	stageCost = len(`{"r":"0123456789012345678901","o":-32768},`)
+	leftCost  = len(`{"f":"0123456789012345678901","l":9223372036854775807,"d":9223372036854775807,"b":9223372036854775807},`)
 )
 
-// workerChannel is where a worker listens.
-func workerChannel(id uuid.UUID) string {
-	return workerPrefix + strings.ReplaceAll(id.String(), "-", "")
-}
-
-// message is a payload: JSON with one-letter names, ids in raw base64. Across processes only ids travel; the
-// receiver reads the rest.
+// message is a payload: a JSON object with one-letter names and without what is empty; ids are 22 characters of URL-safe
+// base64 without padding (RFC 4648, section 5). Across processes only ids travel; the receiver reads the rest. A receiver
+// that does not understand all of a payload takes it for a look, so that versions may be mixed.
 type message struct {
 	Ready   []wireID    `json:"r,omitempty"` // ready rows
 	Stages  []wireStage `json:"s,omitempty"`
 	Left    []wireLeft  `json:"l,omitempty"`
-	Runs    []wireID    `json:"u,omitempty"`
+	Runs    []wireID    `json:"u,omitempty"` // to the leader: to look at; to waiters: ended
 	Flights []wireID    `json:"f,omitempty"`
 	Workers bool        `json:"w,omitempty"`
 	Asks    bool        `json:"a,omitempty"`
@@ -43,18 +42,26 @@ type message struct {
 
 type wireID uuid.UUID
 
+// MarshalText gives 22 characters.
 func (w wireID) MarshalText() ([]byte, error) {
-	return base64.RawURLEncoding.AppendEncode(nil, w[:]), nil
+	return base64.RawURLEncoding.AppendEncode(make([]byte, 0, 22), w[:]), nil
 }
 
+// UnmarshalText takes nothing but what MarshalText gives.
 func (w *wireID) UnmarshalText(text []byte) error {
-	raw, err := base64.RawURLEncoding.AppendDecode(nil, text)
+	var raw [18]byte // room for what a longer text decodes to
+	if len(text) != 22 {
+		return errors.New("an id must have 22 characters")
+	}
+	n, err := base64.RawURLEncoding.Strict().Decode(raw[:], text)
 	if err != nil {
 		return err
 	}
-	id, err := uuid.FromBytes(raw)
-	*w = wireID(id)
-	return err
+	if n != len(w) { // Decode skips line ends
+		return errors.New("an id must have 16 bytes")
+	}
+	copy(w[:], raw[:])
+	return nil
 }
 
 type wireStage struct {
@@ -63,151 +70,70 @@ type wireStage struct {
 }
 
 type wireLeft struct {
-	Flight wireID `json:"f"`
-	Left   int    `json:"l,omitempty"`
-	Done   int    `json:"d,omitempty"`
-	Busy   int64  `json:"b,omitempty"` // ns
+	Flight wireID        `json:"f"`
+	Left   int           `json:"l,omitempty"`
+	Done   int           `json:"d,omitempty"`
+	Busy   time.Duration `json:"b,omitempty"` // ns
 }
 
-// payload is one NOTIFY.
-type payload struct{ channel, text string }
+// garbage is what a payload that cannot be read means, to whomever it came.
+var garbage = message{Look: true, Workers: true, Asks: true}
 
-// outbox is what waits to be sent, by channel.
-type outbox struct {
-	engines message
-	queued  int
-	runs    []wireID
-	allRuns bool
-	workers map[uuid.UUID]*message
+// empty says that the message says nothing.
+func (m message) empty() bool {
+	return len(m.Ready)+len(m.Stages)+len(m.Left)+len(m.Runs)+len(m.Flights) == 0 && !m.Workers && !m.Asks && !m.Look
 }
 
-func (o *outbox) engine(n Engine) {
-	m := &o.engines
-	m.Workers, m.Look = m.Workers || n.Workers, m.Look || n.Look
-	o.queued += len(n.Ready) + len(n.IDs) + len(n.Stages) + len(n.Left) + len(n.Runs)
-	if o.queued > maxQueued {
-		// Progress of flights is all that a look does not find at once, and the next report brings it again.
-		*m = message{Workers: m.Workers, Look: true}
-		return
-	}
-	for _, r := range n.Ready {
-		m.Ready = append(m.Ready, wireID(r.ID))
-	}
-	for _, id := range n.IDs {
-		m.Ready = append(m.Ready, wireID(id))
-	}
-	for _, k := range n.Stages {
-		m.Stages = append(m.Stages, wireStage{wireID(k.Run), k.Ord})
-	}
-	for _, l := range n.Left {
-		m.Left = append(m.Left, wireLeft{wireID(l.Flight), l.Left, l.Done, int64(l.Busy)})
-	}
-	for _, id := range n.Runs {
-		m.Runs = append(m.Runs, wireID(id))
-	}
-}
-
-func (o *outbox) worker(id uuid.UUID, n Worker) {
-	if o.workers == nil {
-		o.workers = make(map[uuid.UUID]*message)
-	}
-	m := o.workers[id]
-	if m == nil {
-		m = new(message)
-		o.workers[id] = m
-	}
-	m.Asks = m.Asks || n.Asks
-	if len(m.Flights)+len(n.Flights)+len(n.IDs) > maxQueued {
-		*m = message{Asks: true} // a beat finds every flight
-		return
-	}
-	for _, a := range n.Flights {
-		m.Flights = append(m.Flights, wireID(a.ID))
-	}
-	for _, f := range n.IDs {
-		m.Flights = append(m.Flights, wireID(f))
-	}
-}
-
-func (o *outbox) ended(ids []uuid.UUID) {
-	if o.allRuns = o.allRuns || len(o.runs)+len(ids) > maxQueued; o.allRuns {
-		o.runs = nil
-		return
-	}
-	for _, id := range ids {
-		o.runs = append(o.runs, wireID(id))
-	}
-}
-
-// take empties the outbox into payloads.
-func (o *outbox) take() []payload {
-	var out []payload
-	for _, m := range o.engines.split() {
-		out = append(out, payload{engineChannel, m.encode()})
-	}
-	if o.allRuns {
-		out = append(out, payload{runChannel, message{Look: true}.encode()})
-	}
-	for _, m := range (message{Runs: o.runs}).split() {
-		out = append(out, payload{runChannel, m.encode()})
-	}
-	for id, m := range o.workers {
-		for _, part := range m.split() {
-			out = append(out, payload{workerChannel(id), part.encode()})
+// split cuts a message into ones that fit a payload; none when it is empty.
+func (m message) split() iter.Seq[message] {
+	return func(yield func(message) bool) {
+		for rest := m; !rest.empty(); {
+			part := message{Workers: rest.Workers, Asks: rest.Asks, Look: rest.Look}
+			rest.Workers, rest.Asks, rest.Look = false, false, false
+			room := payloadRoom
+			part.Left = cut(&rest.Left, leftCost, &room)
+			part.Stages = cut(&rest.Stages, stageCost, &room)
+			part.Ready = cut(&rest.Ready, idCost, &room)
+			part.Runs = cut(&rest.Runs, idCost, &room)
+			part.Flights = cut(&rest.Flights, idCost, &room)
+			if !yield(part) {
+				return
+			}
 		}
 	}
-	*o = outbox{}
-	return out
 }
 
-// split cuts a message into ones that fit a payload.
-func (m message) split() []message {
-	var parts []message
-	part, room := message{Workers: m.Workers, Asks: m.Asks, Look: m.Look}, maxPayload-64
-	used := part.Workers || part.Asks || part.Look
-	add := func(cost int, put func()) {
-		if room < cost {
-			parts = append(parts, part)
-			part, room = message{}, maxPayload-64
-		}
-		put()
-		room -= cost
-		used = true
-	}
-	const id, stage, left = 26, 48, 100
-	for _, x := range m.Ready {
-		add(id, func() { part.Ready = append(part.Ready, x) })
-	}
-	for _, x := range m.Stages {
-		add(stage, func() { part.Stages = append(part.Stages, x) })
-	}
-	for _, x := range m.Left {
-		add(left, func() { part.Left = append(part.Left, x) })
-	}
-	for _, x := range m.Runs {
-		add(id, func() { part.Runs = append(part.Runs, x) })
-	}
-	for _, x := range m.Flights {
-		add(id, func() { part.Flights = append(part.Flights, x) })
-	}
-	if used {
-		parts = append(parts, part)
-	}
-	return parts
+// cut takes what fits into room from the front of a list.
+func cut[T any](list *[]T, cost int, room *int) []T {
+	n := min(len(*list), *room/cost)
+	part := (*list)[:n:n]
+	*list = (*list)[n:]
+	*room -= n * cost
+	return part
 }
 
 func (m message) encode() string {
 	text, err := json.Marshal(m)
 	if err != nil { // only strings, numbers and booleans: it cannot fail
-		return `{"k":true}`
+		return `{"w":true,"a":true,"k":true}`
 	}
 	return string(text)
 }
 
-// decode reads a payload; one that means nothing is a look.
+// decode reads a payload; one that cannot be read in full, or says nothing, is garbage.
 func decode(text string) (m message, ok bool) {
-	if err := json.Unmarshal([]byte(text), &m); err != nil {
-		return message{Look: true, Asks: true}, false
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&m); err != nil || m.empty() {
+		return garbage, false
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return garbage, false
+	}
+	for _, l := range m.Left {
+		if l.Left < 0 || l.Done < 0 || l.Busy < 0 {
+			return garbage, false
+		}
 	}
 	return m, true
 }
@@ -218,7 +144,7 @@ func (m message) toEngine() Engine {
 		n.Stages = append(n.Stages, span.StageKey{Run: uuid.UUID(s.Run), Ord: s.Ord})
 	}
 	for _, l := range m.Left {
-		n.Left = append(n.Left, Left{Flight: uuid.UUID(l.Flight), Left: l.Left, Done: l.Done, Busy: duration(l.Busy)})
+		n.Left = append(n.Left, Left{Flight: uuid.UUID(l.Flight), Left: l.Left, Done: l.Done, Busy: l.Busy})
 	}
 	return n
 }
@@ -232,4 +158,11 @@ func ids(w []wireID) []uuid.UUID {
 		out[i] = uuid.UUID(id)
 	}
 	return out
+}
+
+func appendIDs(w []wireID, ids []uuid.UUID) []wireID {
+	for _, id := range ids {
+		w = append(w, wireID(id))
+	}
+	return w
 }

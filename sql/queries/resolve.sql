@@ -80,8 +80,12 @@ SELECT run_id FROM ax.run WHERE finished_at IS NULL AND run_id > @after ORDER BY
 -- Released stages of the given runs that hold nothing ready and nothing in flight: their retirement was lost.
 SELECT s.run_id, s.ord FROM ax.stage s
 WHERE s.run_id = ANY(@run_ids::uuid[]) AND s.state IN (1, 2, 3)
-  AND NOT EXISTS (SELECT 1 FROM ax.ready r WHERE r.run_id = s.run_id AND r.ord = s.ord AND r.generation = s.generation)
-  AND NOT EXISTS (SELECT 1 FROM ax.flight f WHERE f.run_id = s.run_id AND f.ord = s.ord AND f.generation = s.generation
+  AND NOT EXISTS (SELECT 1 FROM ax.ready r
+                  WHERE r.run_id = ANY(@run_ids::uuid[])
+                    AND r.run_id = s.run_id AND r.ord = s.ord AND r.generation = s.generation)
+  AND NOT EXISTS (SELECT 1 FROM ax.flight f
+                  WHERE f.run_id = ANY(@run_ids::uuid[])
+                    AND f.run_id = s.run_id AND f.ord = s.ord AND f.generation = s.generation
                     AND NOT isempty(f.todo));
 
 -- name: RemainingOf :many
@@ -103,7 +107,7 @@ WITH d AS (
     SELECT p.id, p.run_id, p.ready_at, p.version_id, p.ord, p.generation, p.kind, p.attempt, p.delivery, p.losses,
            p.level, p.namespace, p.queue, p.key, p.n, p.todo * d.want AS acc, p.todo - d.want AS rest
     FROM ax.parked p JOIN d ON d.id = p.id
-    WHERE p.reason = @reason
+    WHERE p.id = ANY(@ids::uuid[]) AND p.reason = @reason
     ORDER BY p.id
     FOR UPDATE OF p
 ), gone AS (
