@@ -4,8 +4,9 @@ import "github.com/jackc/pgx/v5"
 
 // Configure gives a connection the settings that the statements rely on. What is set already stays.
 //
-// Plans are made for the values at hand: a generic plan cannot prune partitions before it locks them all. Joins of
-// a batch with a table go by hash: the hot tables are empty one moment and hold thousands of rows the next, so
+// Plans are generic: planning for the values at hand took 2.3 ms of a hop's 4.2 ms, most of it in statements that run
+// for 0.1 ms. A generic plan prunes partitions when it starts, because every statement names its runs, and locking the
+// month's partitions first costs some 50 µs. Joins of a batch with a table go by hash: the hot tables are empty one moment and hold thousands of rows the next, so
 // their statistics are always wrong, and a nested loop that was chosen for one row takes a batch of 256 from 2 ms to
 // 240 ms (measured). The statements name the keys of their batch as arrays, so that a hash join reads only these.
 func Configure(cfg *pgx.ConnConfig) {
@@ -15,7 +16,7 @@ func Configure(cfg *pgx.ConnConfig) {
 		}
 	}
 	set("application_name", "ax")
-	set("plan_cache_mode", "force_custom_plan")
+	set("plan_cache_mode", "force_generic_plan")
 	set("enable_nestloop", "off")
 	set("random_page_cost", "1.1")
 	set("jit", "off")
