@@ -67,7 +67,7 @@ func Open(ctx context.Context, cfg Config) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the database URL: %w", err)
 	}
-	axsql.Configure(pc.ConnConfig)
+	axsql.ConfigurePool(pc)
 	pc.MaxConns = int32(cfg.MaxConns)
 	pc.MaxConnIdleTime = 5 * time.Minute
 	pool, err := pgxpool.NewWithConfig(ctx, pc)

@@ -164,7 +164,7 @@ func (e *Engine) pool(ctx context.Context, term leader.Term) (*pgxpool.Pool, err
 	}
 	cfg.ConnConfig = e.cfg.ConnConfig.Copy()
 	term.Configure(cfg.ConnConfig)
-	axsql.Configure(cfg.ConnConfig)
+	axsql.ConfigurePool(cfg)
 	cfg.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
 	cfg.MaxConns, cfg.MinConns = 4, 0
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)

@@ -56,7 +56,7 @@ func newCluster(t *testing.T, tune func(*engine.Config)) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	axsql.Configure(pc.ConnConfig)
+	axsql.ConfigurePool(pc)
 	pc.MaxConns = 10
 	pool, err := pgxpool.NewWithConfig(ctx, pc)
 	if err != nil {

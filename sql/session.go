@@ -1,6 +1,24 @@
 package sql
 
-import "github.com/jackc/pgx/v5"
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// ConfigurePool gives a pool's connections the settings of Configure and the types of Register.
+func ConfigurePool(cfg *pgxpool.Config) {
+	Configure(cfg.ConnConfig)
+	before := cfg.AfterConnect
+	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		Register(conn.TypeMap())
+		if before != nil {
+			return before(ctx, conn)
+		}
+		return nil
+	}
+}
 
 // Configure gives a connection the settings that the statements rely on. What is set already stays.
 //

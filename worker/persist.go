@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	axsql "axflow/sql"
 	"axflow/sql/span"
 	"axflow/stage"
 )
@@ -53,6 +54,7 @@ func (c *committer) connect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("connecting: %w", err)
 	}
+	axsql.Register(conn.TypeMap())
 	c.conn = conn
 	return nil
 }
@@ -91,6 +93,9 @@ func (c *committer) persist(ctx context.Context, b *batch, what string, divisibl
 func (c *committer) attempt(ctx context.Context, do func(context.Context, span.Conn) error) error {
 	ctx, cancel := context.WithTimeout(ctx, attemptLimit)
 	defer cancel()
+	if c.dry {
+		return do(ctx, nil)
+	}
 	if err := c.connect(ctx); err != nil {
 		return err
 	}
@@ -102,7 +107,7 @@ func (c *committer) attempt(ctx context.Context, do func(context.Context, span.C
 func (c *committer) finishAll(ctx context.Context, b *batch, reports []span.Report, receipt *span.Receipt) bool {
 	var part span.Receipt
 	err := c.persist(ctx, b, "committing results", true, func(ctx context.Context, conn span.Conn) (err error) {
-		part, err = span.Finish(ctx, conn, b.worker, reports)
+		part, err = c.write(ctx, conn, b.worker, reports)
 		return err
 	})
 	switch {
