@@ -96,7 +96,8 @@ func (a *app) root() *cobra.Command {
 		Use:   a.Name,
 		Short: "A workflow engine for data teams, on PostgreSQL",
 		Long: "A workflow engine for data teams, on PostgreSQL.\n\nThe database is the one that --database-url or AX_DATABASE_URL names. Without one, `" + a.Name +
-			" dev` runs a PostgreSQL of its own, which the other commands then find by themselves.",
+			" dev` runs a PostgreSQL of its own, which the other commands then find by themselves.\n\n" +
+			"Exit codes: 0 done; 1 failed; 2 called wrongly; 3 the run that was waited for failed or was cancelled; 4 the waiting ended before the run.",
 		SilenceUsage: true, SilenceErrors: true,
 		Args: a.noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
