@@ -30,7 +30,7 @@ var perMyriad = []struct {
 // newLedger chooses the orders that get a difference; there is at least one of each kind.
 func newLedger(p Params) ledger {
 	l := ledger{rows: p.rows(), seed: p.Seed, faults: map[int64]Kind{}}
-	random := rand.New(rand.NewPCG(l.seed, uint64(l.rows))) //nolint:gosec // made-up data
+	random := rand.New(rand.NewPCG(l.seed, uint64(l.rows)))
 	for _, k := range perMyriad {
 		for range max(1, l.rows*k.n/10_000) {
 			id := 1 + random.Int64N(l.rows)
