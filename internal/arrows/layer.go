@@ -50,6 +50,8 @@ var seeded = map[string]bool{
 // unrepeatable are the packages that must not draw the same numbers twice, with the reason.
 var unrepeatable = map[string]string{
 	"internal/uuid7": "two processes must not mint the same ids; a test passes its own source",
+	"sql/hint":       "the default of Config.Rand: processes must not reconnect in step",
+	"worker":         "the default of Config.Rand: workers must not retry in step",
 }
 
 // vague are package names that say nothing about what is inside, and so collect everything.
