@@ -25,6 +25,9 @@ type committer struct {
 	w    *Worker
 	conn *pgx.Conn
 	wake chan struct{}
+	// write commits results: span.Finish. Benchmarks of what is above it put something else here, and set dry.
+	write func(context.Context, span.Conn, uuid.UUID, []span.Report) (span.Receipt, error)
+	dry   bool // without a connection
 
 	forced  atomic.Bool  // something does not want to wait for others
 	pending atomic.Int64 // results that are not committed
@@ -39,7 +42,7 @@ type committer struct {
 }
 
 func newCommitter(w *Worker) *committer {
-	c := &committer{w: w, wake: make(chan struct{}, 1)}
+	c := &committer{w: w, wake: make(chan struct{}, 1), write: span.Finish}
 	c.room.L = &c.mu
 	return c
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	axsql "axflow/sql"
 	"axflow/sql/db"
 	"axflow/sql/hint"
 )
@@ -95,6 +96,7 @@ func (h *heart) connect(ctx context.Context) (*db.Queries, error) {
 		if err != nil {
 			return nil, fmt.Errorf("connecting for the heartbeat: %w", err)
 		}
+		axsql.Register(conn.TypeMap())
 		h.conn = conn
 	}
 	return db.New(h.conn), nil
