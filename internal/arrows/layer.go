@@ -47,11 +47,11 @@ var seeded = map[string]bool{
 	"Rand": true, "Source": true, "Source64": true, "PCG": true, "ChaCha8": true, "Zipf": true,
 }
 
-// unrepeatable are the packages that must not draw the same numbers twice, with the reason.
+// unrepeatable are the packages and files that must not draw the same numbers twice, with the reason.
 var unrepeatable = map[string]string{
-	"internal/uuid7": "two processes must not mint the same ids; a test passes its own source",
-	"sql/hint":       "the default of Config.Rand: processes must not reconnect in step",
-	"worker":         "the default of Config.Rand: workers must not retry in step",
+	"internal/uuid7":   "two processes must not mint the same ids; a test passes its own source",
+	"sql/hint/bus.go":  "the default of Config.Rand: processes must not reconnect in step",
+	"worker/config.go": "the default of Config.Rand: workers must not retry in step",
 }
 
 // vague are package names that say nothing about what is inside, and so collect everything.
