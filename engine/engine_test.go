@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -436,4 +437,59 @@ func TestForcedCancelRefusesLateReports(t *testing.T) {
 	c.end(stage.RunCancelled, ids...)
 	close(hang)
 	c.check(history.Options{Ended: true})
+}
+
+// A stage that waits for its upstreams for too long ends, and what follows it with it; nothing stays stuck.
+func TestDependencyTimeout(t *testing.T) {
+	c := newCluster(t, func(cfg *engine.Config) { cfg.Scan = 100 * time.Millisecond })
+	a := stage.New("a", nop)
+	b := stage.New("b", nop, stage.Timeout{Dependency: 300 * time.Millisecond}).After(a)
+	d := stage.New("d", nop).After(b)
+	e := stage.New("e", nop, stage.WithRule(stage.AllDone)).After(b)
+	f := flow.New("f", a, b, d, e)
+	ids := c.start(f, 1) // no worker: a never ends by itself
+	eventually(t, c, func(p control.Progress) bool {
+		return states(p)["b"] == stage.StageUpstreamFailed && states(p)["d"] == stage.StageUpstreamFailed && states(p)["e"] == stage.StageRunning
+	}, ids[0])
+	c.worker(nil, f)
+	c.end(stage.RunFailed, ids...)
+	c.check(history.Options{Ended: true})
+}
+
+// A delayed stage, first or later, is not handed out before its time.
+func TestDelay(t *testing.T) {
+	c := newCluster(t, nil)
+	const delay = 400 * time.Millisecond
+	a := stage.New("a", nop, stage.Delay(delay))
+	b := stage.New("b", nop, stage.Delay(delay)).After(a)
+	f := flow.New("f", a, b)
+	c.worker(nil, f)
+	c.end(stage.RunSucceeded, c.start(f, 5)...)
+	var early int
+	if err := c.pool.QueryRow(c.ctx, `SELECT count(*) FROM ax.result WHERE dispatched_at - ready_at NOT BETWEEN '400 ms' AND '5 s'`).Scan(&early); err != nil {
+		t.Fatal(err)
+	}
+	if early > 0 {
+		t.Errorf("%d tasks were not handed out between 400 ms and 5 s after their release", early)
+	}
+	c.check(history.Options{Ended: true})
+}
+
+func states(p control.Progress) map[string]stage.StageState {
+	m := make(map[string]stage.StageState)
+	for _, s := range p.Stages {
+		m[s.Name] = s.State
+	}
+	return m
+}
+
+func eventually(t *testing.T, c *cluster, ok func(control.Progress) bool, id uuid.UUID) {
+	t.Helper()
+	pgtest.Eventually(t, 30*time.Second, func() (bool, string) {
+		p, err := c.client.Progress(c.ctx, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ok(p), fmt.Sprint(states(p))
+	})
 }

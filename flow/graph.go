@@ -41,6 +41,7 @@ type StageSpec struct {
 	Limit           int           `json:"limit,omitempty"` // 0: none
 	Requires        []string      `json:"requires,omitempty"`
 	Cost            time.Duration `json:"cost_ns,omitempty"` // 0: unknown
+	Delay           time.Duration `json:"delay_ns,omitempty"`
 	Disabled        bool          `json:"disabled,omitempty"`
 	Uninterruptible bool          `json:"uninterruptible,omitempty"`
 	SkipEmpty       bool          `json:"skip_empty,omitempty"`
@@ -61,7 +62,7 @@ func graphOf(name string, schema json.RawMessage, defs []*stage.Def) *Graph {
 		s := StageSpec{
 			Name: d.Name, Kind: d.Kind, Upstreams: make([]int, len(d.Upstreams)), AlignedTo: -1,
 			Rule: d.Rule, Retry: d.Retry, Timeout: d.Timeout, Level: d.Level, Queue: d.Queue, Limit: d.Limit,
-			Requires: d.Requires, Cost: d.Cost, Disabled: d.Disabled, Uninterruptible: d.Uninterruptible,
+			Requires: d.Requires, Cost: d.Cost, Delay: d.Delay, Disabled: d.Disabled, Uninterruptible: d.Uninterruptible,
 			SkipEmpty: d.SkipEmpty, Tx: d.Tx, Contract: contractOf(schema, d),
 		}
 		for j, u := range d.Upstreams {

@@ -161,8 +161,8 @@ func (g *Graph) checkStage(ord int) []error {
 	if s.Queue != "" {
 		faults.add(stage.CheckName("queue", s.Queue))
 	}
-	if s.Limit < 0 || s.Cost < 0 {
-		faults.addf("its limit is %d and its cost %v: neither may be negative", s.Limit, s.Cost)
+	if s.Limit < 0 || s.Cost < 0 || s.Delay < 0 {
+		faults.addf("its limit is %d, its cost %v and its delay %v: none may be negative", s.Limit, s.Cost, s.Delay)
 	}
 	for _, l := range s.Requires {
 		faults.add(stage.CheckLabel(l))

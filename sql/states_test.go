@@ -41,7 +41,7 @@ func TestStatementsMoveStagesByTheTable(t *testing.T) {
 		return func() error {
 			_, err := q.ApplyDecisions(ctx, db.ApplyDecisionsParams{StageRuns: runs, Ords: ords, Generations: []int16{1}, States: []int16{int16(to)},
 				Totals: []int32{1}, Reasons: []string{""}, SpanIds: []uuid.UUID{uuid.New()}, SpanPlaces: []int16{0}, WorkerIds: []uuid.UUID{{}},
-				Kinds: []int16{0}, Ns: []int32{1}, Todos: []string{"{[0,1)}"}, VersionIds: []int32{1}, Levels: []int16{2}, Namespaces: []string{"d"}, Queues: []string{"d"}, RunIds: runs})
+				Kinds: []int16{0}, Ns: []int32{1}, Todos: []string{"{[0,1)}"}, DelaysS: []float64{0}, VersionIds: []int32{1}, Levels: []int16{2}, Namespaces: []string{"d"}, Queues: []string{"d"}, RunIds: runs})
 			return err
 		}
 	}

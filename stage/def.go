@@ -62,6 +62,7 @@ type Def struct {
 	Limit                     int    // 0: none
 	Requires                  []string
 	Cost                      time.Duration
+	Delay                     time.Duration // from the release to the first hand-out
 	Disabled, Uninterruptible bool
 	SkipEmpty                 bool // a sharded stage without shards is skipped instead of succeeding
 	Tx                        bool // finishes inside its own transaction; shards are handed out singly

@@ -68,6 +68,16 @@ func Requires(labels ...string) Option {
 	})
 }
 
+// Delay keeps the stage's work from being handed out for a while after its upstreams have released it.
+func Delay(d time.Duration) Option {
+	return option(func(def *Def) {
+		if d < 0 {
+			def.fault("Delay is %v: use a positive time, or 0 for none", d)
+		}
+		def.Delay = d
+	})
+}
+
 // Cost says how long one task of this stage is expected to take. Routing and piece sizes go by it until
 // the true mean has been learned. 0, the default, is unknown.
 func Cost(mean time.Duration) Option {

@@ -21,6 +21,10 @@ type Timeout struct {
 	Dispatch time.Duration `json:"dispatch_ns"`
 	// Overall bounds the time from ready to finished, waits and retries included. Default 0: no bound.
 	Overall time.Duration `json:"overall_ns,omitempty"`
+	// Dependency bounds how long the stage may wait for its upstreams, from the run's start or the rerun that made
+	// it wait again; then it ends as upstream_failed. It is looked at with every decision in the run and by the full
+	// scan, so it may strike a scan's period late. Default 0: no bound.
+	Dependency time.Duration `json:"dependency_ns,omitempty"`
 	// Heartbeat bounds the time between two signs of life of a handler. Default 0: no bound.
 	Heartbeat time.Duration `json:"heartbeat_ns,omitempty"`
 }
@@ -50,6 +54,7 @@ func (t Timeout) faults() []error {
 		{"Timeout.Execution", t.Execution, "for the default of 1h"},
 		{"Timeout.Dispatch", t.Dispatch, "for the default of 1m"},
 		{"Timeout.Overall", t.Overall, "for none"},
+		{"Timeout.Dependency", t.Dependency, "for none"},
 		{"Timeout.Heartbeat", t.Heartbeat, "for none"},
 	} {
 		if f.value < 0 || 0 < f.value && f.value < time.Millisecond {

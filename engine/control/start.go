@@ -249,7 +249,9 @@ func (w *writing) addStage(s *Start, ord int, state stage.StageState, reason str
 	r.Levels = append(r.Levels, int16(level))
 	r.Queues = append(r.Queues, queue)
 	r.Todos = append(r.Todos, todo.String())
-	if w.batch.Delay > 0 {
+	delay := w.batch.Delay + spec.Delay
+	r.DelaysS = append(r.DelaysS, delay.Seconds())
+	if delay > 0 {
 		w.news.IDs = append(w.news.IDs, id) // when it is due, only the database knows
 		return
 	}
@@ -269,7 +271,7 @@ func (w *writing) send(ctx context.Context, tx Tx) error {
 	}
 	_ = p.InsertStages(ctx, w.stages)
 	if len(w.ready.Ids) > 0 {
-		w.ready.Namespace, w.ready.DelayS = w.batch.Namespace, w.batch.Delay.Seconds()
+		w.ready.Namespace = w.batch.Namespace
 		_ = p.InsertReady(ctx, w.ready)
 	}
 	return p.Send(ctx, tx)

@@ -82,7 +82,8 @@ type work struct {
 	status     map[int]flow.Status
 	generation map[int]int16
 	finished   map[int]time.Time
-	candidates []int // nil: all
+	waited     map[int]time.Duration // since the stage began to wait
+	candidates []int                 // nil: all
 }
 
 // Resolve decides the dependents of what the news names, in one fenced transaction of two round trips. Runs
@@ -156,7 +157,7 @@ func (r *Resolver) collect(ctx context.Context, conn Conn, heads []db.LockRunsRo
 			continue
 		}
 		x := &work{id: h.RunID, v: v, state: stage.RunState(h.State), level: stage.Level(h.Level), queue: h.Queue, params: h.Params,
-			status: make(map[int]flow.Status, len(v.Graph.Stages)), generation: make(map[int]int16), finished: make(map[int]time.Time)}
+			status: make(map[int]flow.Status, len(v.Graph.Stages)), generation: make(map[int]int16), finished: make(map[int]time.Time), waited: make(map[int]time.Duration)}
 		for _, ord := range ords[h.RunID] {
 			x.candidates = append(x.candidates, v.Graph.Dependents(ord)...)
 		}
@@ -173,6 +174,7 @@ func (r *Resolver) collect(ctx context.Context, conn Conn, heads []db.LockRunsRo
 		}
 		x.status[int(s.Ord)] = flow.Status{State: stage.StageState(s.State), Planned: s.ShardTotal >= 0, Total: int(max(s.ShardTotal, 0))}
 		x.generation[int(s.Ord)] = s.Generation
+		x.waited[int(s.Ord)] = seconds(s.WaitedS)
 		if s.FinishedAt != nil {
 			x.finished[int(s.Ord)] = *s.FinishedAt
 		}
@@ -209,6 +211,14 @@ func (w *writing) decide(x *work) {
 	if x.state == stage.RunRunning {
 		for _, d := range flow.Resolve(x.v.Graph, look, x.candidates) {
 			w.add(x, d)
+		}
+		if late := expired(x.v.Graph, look, x.waited); len(late) > 0 {
+			for _, d := range late {
+				w.add(x, d)
+			}
+			for _, d := range flow.Resolve(x.v.Graph, look, nil) {
+				w.add(x, d)
+			}
 		}
 	}
 	if state, over := flow.Outcome(x.v.Graph, look); over {
@@ -253,7 +263,7 @@ func (w *writing) add(x *work, d flow.Decision) {
 	x.status[d.Ord] = st
 	r := span.Ready{Header: h, Set: set}
 	var grant Grant
-	if place == ready && w.room != nil {
+	if place == ready && w.room != nil && spec.Delay == 0 {
 		if g, ok := w.room.Reserve(r); ok {
 			grant, place, r.ID = g, flight, g.Flight
 		}
@@ -273,6 +283,7 @@ func (w *writing) add(x *work, d flow.Decision) {
 	a.Kinds = append(a.Kinds, int16(h.Kind))
 	a.Ns = append(a.Ns, int32(set.Len()))
 	a.Todos = append(a.Todos, set.String())
+	a.DelaysS = append(a.DelaysS, spec.Delay.Seconds())
 	a.VersionIds = append(a.VersionIds, h.VersionID)
 	a.Levels = append(a.Levels, int16(h.Level))
 	a.Namespaces = append(a.Namespaces, h.Namespace)
@@ -310,7 +321,7 @@ func (w *writing) receive(applied []db.ApplyDecisionsRow, ended []db.EndRunsRow)
 		i := w.byID[span.StageKey{Run: row.RunID, Ord: row.Ord}]
 		r, grant := w.spans[i], w.held[i]
 		if row.ReadyAt != nil {
-			r.ReadyAt, r.NotBefore = *row.ReadyAt, *row.ReadyAt
+			r.ReadyAt, r.NotBefore = *row.ReadyAt, row.ReadyAt.Add(w.works[i].v.Graph.Stages[row.Ord].Delay)
 			if w.works[i].late(*row.ReadyAt, w.works[i].v.Graph.Stages[row.Ord].Upstreams) {
 				a.Late++
 			}

@@ -3,6 +3,7 @@ package resolve
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -111,10 +112,13 @@ func (r *Resolver) due(ctx context.Context, q *db.Queries, ids []uuid.UUID) ([]u
 		return nil, fmt.Errorf("reading the stages of open runs: %w", err)
 	}
 	status := make(map[uuid.UUID]map[int]flow.Status, len(ids))
+	waited := make(map[uuid.UUID]map[int]time.Duration, len(ids))
 	for _, s := range stages {
 		if status[s.RunID] == nil {
 			status[s.RunID] = make(map[int]flow.Status)
+			waited[s.RunID] = make(map[int]time.Duration)
 		}
+		waited[s.RunID][int(s.Ord)] = seconds(s.WaitedS)
 		status[s.RunID][int(s.Ord)] = flow.Status{State: stage.StageState(s.State), Planned: s.ShardTotal >= 0, Total: int(max(s.ShardTotal, 0))}
 	}
 	var due []uuid.UUID
@@ -129,7 +133,8 @@ func (r *Resolver) due(ctx context.Context, q *db.Queries, ids []uuid.UUID) ([]u
 		}
 		look := func(ord int) (flow.Status, bool) { s, ok := status[h.RunID][ord]; return s, ok }
 		_, over := flow.Outcome(v.Graph, look)
-		if over || stage.RunState(h.State) == stage.RunRunning && len(flow.Resolve(v.Graph, look, nil)) > 0 {
+		if over || stage.RunState(h.State) == stage.RunRunning &&
+			(len(flow.Resolve(v.Graph, look, nil)) > 0 || len(expired(v.Graph, look, waited[h.RunID])) > 0) {
 			due = append(due, h.RunID)
 		}
 	}

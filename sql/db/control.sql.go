@@ -357,7 +357,7 @@ func (q *Queries) RaiseAttempts(ctx context.Context, arg RaiseAttemptsParams) er
 const raiseGeneration = `-- name: RaiseGeneration :exec
 UPDATE ax.stage
 SET generation = generation + 1, state = 0, shard_total = NULL, max_attempts = NULL, cut = NULL, succeeded = 0, failed = 0,
-    skipped = 0, cancelled = 0, ready_at = NULL, finished_at = NULL, reason = NULL
+    skipped = 0, cancelled = 0, since = clock_timestamp(), ready_at = NULL, finished_at = NULL, reason = NULL
 WHERE run_id = $1 AND ord = ANY($2::smallint[])
 `
 

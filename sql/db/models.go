@@ -199,6 +199,7 @@ type AxStage struct {
 	Failed      int32
 	Skipped     int32
 	Cancelled   int32
+	Since       time.Time
 	ReadyAt     *time.Time
 	FinishedAt  *time.Time
 	Cut         []byte

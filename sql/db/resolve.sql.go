@@ -20,27 +20,28 @@ WITH x AS (
            unnest($7::uuid[]) AS span_id, unnest($8::smallint[]) AS place, -- 0 none, 1 ready, 2 flight, 3 parked
            unnest($9::uuid[]) AS worker_id, unnest($10::smallint[]) AS kind,
            unnest($11::int[]) AS n, unnest($12::text[])::int4multirange AS todo,
-           unnest($13::int[]) AS version_id, unnest($14::smallint[]) AS level,
-           unnest($15::text[]) AS namespace, unnest($16::text[]) AS queue
+           unnest($13::float8[]) AS delay_s,
+           unnest($14::int[]) AS version_id, unnest($15::smallint[]) AS level,
+           unnest($16::text[]) AS namespace, unnest($17::text[]) AS queue
 ), u AS (
     UPDATE ax.stage s
     SET state = x.state, shard_total = coalesce(nullif(x.total, -1), s.shard_total), reason = nullif(x.reason, ''),
         ready_at = clock_timestamp(), finished_at = CASE WHEN x.state >= 10 THEN clock_timestamp() END
     FROM x
-    WHERE s.run_id = ANY($17::uuid[]) AND s.run_id = x.run_id AND s.ord = x.ord
+    WHERE s.run_id = ANY($18::uuid[]) AND s.run_id = x.run_id AND s.ord = x.ord
       AND s.generation = x.generation AND s.state = 0
     RETURNING s.run_id, s.ord, s.ready_at
 ), rdy AS (
     INSERT INTO ax.ready (id, run_id, not_before, ready_at, version_id, n, ord, generation, kind, attempt, delivery,
                           losses, level, namespace, queue, todo)
-    SELECT x.span_id, x.run_id, u.ready_at, u.ready_at, x.version_id, x.n, x.ord, x.generation, x.kind, 1, 1, 0, x.level,
+    SELECT x.span_id, x.run_id, u.ready_at + make_interval(secs => x.delay_s), u.ready_at, x.version_id, x.n, x.ord, x.generation, x.kind, 1, 1, 0, x.level,
            x.namespace, x.queue, x.todo
     FROM x JOIN u ON u.run_id = x.run_id AND u.ord = x.ord
     WHERE x.place = 1
 ), fly AS (
     INSERT INTO ax.flight (id, run_id, worker_id, ready_at, dispatched_at, version_id, epoch, par, ord, generation, kind,
                            attempt, delivery, losses, level, namespace, queue, todo)
-    SELECT x.span_id, x.run_id, x.worker_id, u.ready_at, clock_timestamp(), x.version_id, $18::int, 1, x.ord,
+    SELECT x.span_id, x.run_id, x.worker_id, u.ready_at, clock_timestamp(), x.version_id, $19::int, 1, x.ord,
            x.generation, x.kind, 1, 1, 0, x.level, x.namespace, x.queue, x.todo
     FROM x JOIN u ON u.run_id = x.run_id AND u.ord = x.ord
     WHERE x.place = 2
@@ -68,6 +69,7 @@ type ApplyDecisionsParams struct {
 	Kinds       []int16
 	Ns          []int32
 	Todos       []string
+	DelaysS     []float64
 	VersionIds  []int32
 	Levels      []int16
 	Namespaces  []string
@@ -98,6 +100,7 @@ func (q *Queries) ApplyDecisions(ctx context.Context, arg ApplyDecisionsParams) 
 		arg.Kinds,
 		arg.Ns,
 		arg.Todos,
+		arg.DelaysS,
 		arg.VersionIds,
 		arg.Levels,
 		arg.Namespaces,
@@ -377,7 +380,8 @@ func (q *Queries) RemainingOf(ctx context.Context, arg RemainingOfParams) ([]Rem
 }
 
 const stagesOf = `-- name: StagesOf :many
-SELECT run_id, ord, generation, state, coalesce(shard_total, -1)::int AS shard_total, finished_at
+SELECT run_id, ord, generation, state, coalesce(shard_total, -1)::int AS shard_total, finished_at,
+       extract(epoch FROM clock_timestamp() - since)::float8 AS waited_s
 FROM ax.stage WHERE run_id = ANY($1::uuid[])
 `
 
@@ -388,6 +392,7 @@ type StagesOfRow struct {
 	State      int16
 	ShardTotal int32
 	FinishedAt *time.Time
+	WaitedS    float64
 }
 
 func (q *Queries) StagesOf(ctx context.Context, runIds []uuid.UUID) ([]StagesOfRow, error) {
@@ -406,6 +411,7 @@ func (q *Queries) StagesOf(ctx context.Context, runIds []uuid.UUID) ([]StagesOfR
 			&i.State,
 			&i.ShardTotal,
 			&i.FinishedAt,
+			&i.WaitedS,
 		); err != nil {
 			return nil, err
 		}

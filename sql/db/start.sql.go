@@ -111,7 +111,7 @@ func (q *Queries) FindVersion(ctx context.Context, arg FindVersionParams) (int32
 const insertReady = `-- name: InsertReady :exec
 INSERT INTO ax.ready (id, run_id, not_before, ready_at, version_id, n, ord, generation, kind, attempt, delivery,
                       losses, level, namespace, queue, todo)
-SELECT unnest($1::uuid[]), unnest($2::uuid[]), now() + make_interval(secs => $3::float8), now(),
+SELECT unnest($1::uuid[]), unnest($2::uuid[]), now() + make_interval(secs => unnest($3::float8[])), now(),
        unnest($4::int[]), 1, unnest($5::smallint[]), 1, unnest($6::smallint[]), 1, 1, 0,
        unnest($7::smallint[]), $8, unnest($9::text[]), unnest($10::text[])::int4multirange
 `
@@ -119,7 +119,7 @@ SELECT unnest($1::uuid[]), unnest($2::uuid[]), now() + make_interval(secs => $3:
 type InsertReadyParams struct {
 	Ids        []uuid.UUID
 	RunIds     []uuid.UUID
-	DelayS     float64
+	DelaysS    []float64
 	VersionIds []int32
 	Ords       []int16
 	Kinds      []int16
@@ -134,7 +134,7 @@ func (q *Queries) InsertReady(ctx context.Context, arg InsertReadyParams) error 
 	_, err := q.db.Exec(ctx, insertReady,
 		arg.Ids,
 		arg.RunIds,
-		arg.DelayS,
+		arg.DelaysS,
 		arg.VersionIds,
 		arg.Ords,
 		arg.Kinds,

@@ -89,6 +89,7 @@ CREATE TABLE ax.stage (
     failed       int         NOT NULL DEFAULT 0,
     skipped      int         NOT NULL DEFAULT 0,
     cancelled    int         NOT NULL DEFAULT 0,
+    since        timestamptz NOT NULL DEFAULT now(), -- when it began to wait
     ready_at     timestamptz,
     finished_at  timestamptz,
     cut          bytea, -- how indices map to data when that is computed (JSON)

@@ -54,7 +54,7 @@ WHERE run_id = @run_id AND state = ANY(@from_states::smallint[]);
 -- A rerun: the stages start over as waiting in the next generation. Their live rows go with DropLive.
 UPDATE ax.stage
 SET generation = generation + 1, state = 0, shard_total = NULL, max_attempts = NULL, cut = NULL, succeeded = 0, failed = 0,
-    skipped = 0, cancelled = 0, ready_at = NULL, finished_at = NULL, reason = NULL
+    skipped = 0, cancelled = 0, since = clock_timestamp(), ready_at = NULL, finished_at = NULL, reason = NULL
 WHERE run_id = @run_id AND ord = ANY(@ords::smallint[]);
 
 -- name: DropFlights :exec

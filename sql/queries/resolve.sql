@@ -12,7 +12,8 @@ FOR NO KEY UPDATE SKIP LOCKED;
 SELECT run_id, version_id, state, level, namespace, flow, queue FROM ax.run WHERE run_id = @run_id FOR NO KEY UPDATE;
 
 -- name: StagesOf :many
-SELECT run_id, ord, generation, state, coalesce(shard_total, -1)::int AS shard_total, finished_at
+SELECT run_id, ord, generation, state, coalesce(shard_total, -1)::int AS shard_total, finished_at,
+       extract(epoch FROM clock_timestamp() - since)::float8 AS waited_s
 FROM ax.stage WHERE run_id = ANY(@run_ids::uuid[]);
 
 -- name: ApplyDecisions :many
@@ -25,6 +26,7 @@ WITH x AS (
            unnest(@span_ids::uuid[]) AS span_id, unnest(@span_places::smallint[]) AS place, -- 0 none, 1 ready, 2 flight, 3 parked
            unnest(@worker_ids::uuid[]) AS worker_id, unnest(@kinds::smallint[]) AS kind,
            unnest(@ns::int[]) AS n, unnest(@todos::text[])::int4multirange AS todo,
+           unnest(@delays_s::float8[]) AS delay_s,
            unnest(@version_ids::int[]) AS version_id, unnest(@levels::smallint[]) AS level,
            unnest(@namespaces::text[]) AS namespace, unnest(@queues::text[]) AS queue
 ), u AS (
@@ -38,7 +40,7 @@ WITH x AS (
 ), rdy AS (
     INSERT INTO ax.ready (id, run_id, not_before, ready_at, version_id, n, ord, generation, kind, attempt, delivery,
                           losses, level, namespace, queue, todo)
-    SELECT x.span_id, x.run_id, u.ready_at, u.ready_at, x.version_id, x.n, x.ord, x.generation, x.kind, 1, 1, 0, x.level,
+    SELECT x.span_id, x.run_id, u.ready_at + make_interval(secs => x.delay_s), u.ready_at, x.version_id, x.n, x.ord, x.generation, x.kind, 1, 1, 0, x.level,
            x.namespace, x.queue, x.todo
     FROM x JOIN u ON u.run_id = x.run_id AND u.ord = x.ord
     WHERE x.place = 1

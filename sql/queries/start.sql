@@ -52,7 +52,7 @@ FROM (SELECT unnest(@run_ids::uuid[]) AS run_id, unnest(@ords::smallint[]) AS or
 -- The ready rows of runs that this transaction creates: no other transaction can see their stages yet.
 INSERT INTO ax.ready (id, run_id, not_before, ready_at, version_id, n, ord, generation, kind, attempt, delivery,
                       losses, level, namespace, queue, todo)
-SELECT unnest(@ids::uuid[]), unnest(@run_ids::uuid[]), now() + make_interval(secs => @delay_s::float8), now(),
+SELECT unnest(@ids::uuid[]), unnest(@run_ids::uuid[]), now() + make_interval(secs => unnest(@delays_s::float8[])), now(),
        unnest(@version_ids::int[]), 1, unnest(@ords::smallint[]), 1, unnest(@kinds::smallint[]), 1, 1, 0,
        unnest(@levels::smallint[]), @namespace, unnest(@queues::text[]), unnest(@todos::text[])::int4multirange;
 

@@ -178,6 +178,17 @@ func (f *fixture) blocked(n int) {
 	}
 }
 
+// blockedOr is blocked, for calls that say when they return: one that does so instead of waiting fails the test at
+// once.
+func (f *fixture) blockedOr(n int, returned chan int) {
+	f.t.Helper()
+	for f.count(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) < n {
+		if f.ctx.Err() != nil || len(returned) > 0 {
+			f.t.Fatalf("%d sessions never waited for a lock", n)
+		}
+	}
+}
+
 func want[T comparable](t *testing.T, what string, got, right T) {
 	t.Helper()
 	if got != right {

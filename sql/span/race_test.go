@@ -43,9 +43,10 @@ func (f *fixture) together(lock string, args []any, calls ...func()) {
 		f.t.Fatal(err)
 	}
 	var wg sync.WaitGroup
+	early := make(chan int, len(calls)) // nobody gets by while the row is held
 	for i, call := range calls {
-		wg.Go(call)
-		f.blocked(i + 1)
+		wg.Go(func() { call(); early <- i })
+		f.blockedOr(i+1, early)
 	}
 	if _, err := holder.Exec(f.ctx, "commit"); err != nil {
 		f.t.Fatal(err)
