@@ -50,6 +50,8 @@ type Config struct {
 	Scan time.Duration
 	// Reload is how often the dispatcher compares its books with the database. Default 10 s.
 	Reload time.Duration
+	// Retention is how long runs are kept after their end, to the day. Default 30 days; below 0 for ever.
+	Retention time.Duration
 	// Horizon is how far ahead timers are held in memory. Default 5 min.
 	Horizon time.Duration
 	// ClockInterval is how often the database's clock is sampled. Default 5 s.
@@ -86,6 +88,9 @@ func New(cfg Config) (*Engine, error) {
 	}
 	if cfg.Scan == 0 {
 		cfg.Scan = 10 * time.Second
+	}
+	if cfg.Retention == 0 {
+		cfg.Retention = 30 * 24 * time.Hour
 	}
 	if cfg.ClockInterval == 0 {
 		cfg.ClockInterval = 5 * time.Second
@@ -205,7 +210,7 @@ func (e *Engine) assemble(lead leader.Term, now *clock.Clock, conns []*pgxpool.C
 	t.loop = loop
 	t.watch = alive.New(alive.Config{Conn: leaderConn{conns[1]}, Fence: fence, Term: lead, Bus: e.cfg.Bus, Box: t.box, Out: workers,
 		Look: lookWorkers, Beat: e.cfg.Beat, TTL: e.cfg.WorkerTTL, Stats: &e.stats, Logger: e.cfg.Logger})
-	t.scanner = &scanner{conn: leaderConn{conns[2]}, fence: fence, resolver: resolver(), every: e.cfg.Scan, look: lookRuns, box: t.box,
+	t.scanner = &scanner{conn: leaderConn{conns[2]}, fence: fence, resolver: resolver(), every: e.cfg.Scan, retention: e.cfg.Retention, look: lookRuns, box: t.box,
 		bus: e.cfg.Bus, stats: &e.stats, logger: e.cfg.Logger}
 	return t, nil
 }

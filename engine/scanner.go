@@ -3,27 +3,32 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
 	"axflow/engine/dispatch"
 	"axflow/engine/resolve"
 	axsql "axflow/sql"
+	"axflow/sql/db"
 	"axflow/sql/hint"
 )
 
 const (
 	scanPage = 500
-	// partitionsEvery is how often partitions of the coming days are made.
+	// partitionsEvery is how often partitions of the coming days are made and those past their retention dropped.
 	partitionsEvery = time.Hour
+	// keysAtOnce bounds how many expired idempotency keys are deleted at a time.
+	keysAtOnce = 10_000
 )
 
 // scanner runs the full scan: the fallback that finds what every event may have missed.
 type scanner struct {
-	conn       dispatch.Conn
+	conn       leaderConn
 	fence      axsql.Fence
 	resolver   *resolve.Resolver
 	every      time.Duration
+	retention  time.Duration
 	look       <-chan struct{}
 	box        *hint.Box[hint.Engine]
 	bus        *hint.Bus
@@ -63,7 +68,7 @@ func (s *scanner) Run(ctx context.Context) error {
 
 func (s *scanner) scan(ctx context.Context) error {
 	if time.Since(s.partitions) > partitionsEvery {
-		if err := axsql.EnsurePartitions(ctx, s.conn, time.Now(), axsql.DefaultAhead); err != nil {
+		if err := s.turnDays(ctx); err != nil {
 			return err
 		}
 		s.partitions = time.Now()
@@ -81,4 +86,30 @@ func (s *scanner) scan(ctx context.Context) error {
 		s.bus.RunsEnded(found.Ended)
 	}
 	return err
+}
+
+// turnDays makes the partitions of the coming days and drops what is past its retention.
+func (s *scanner) turnDays(ctx context.Context) error {
+	now, err := db.New(s.conn).Now(ctx)
+	if err != nil {
+		return fmt.Errorf("reading the database's clock: %w", err)
+	}
+	if err := axsql.EnsurePartitions(ctx, s.conn, now, axsql.DefaultAhead); err != nil {
+		return err
+	}
+	if _, err := db.New(s.conn).DropExpiredKeys(ctx, keysAtOnce); err != nil {
+		return fmt.Errorf("deleting expired idempotency keys: %w", err)
+	}
+	if s.retention < 0 {
+		return nil
+	}
+	dropped, err := axsql.Retain(ctx, s.conn, now.Add(-s.retention))
+	for _, day := range dropped {
+		s.logger.Info("runs past their retention are dropped", "day", day.Format(time.DateOnly), "epoch", s.fence.Epoch)
+	}
+	if err != nil {
+		// Old runs may stay for another hour; what is open may not wait for them.
+		s.logger.Warn("dropping old runs failed; it is tried again", "epoch", s.fence.Epoch, "err", err)
+	}
+	return nil
 }

@@ -24,33 +24,45 @@ var partitioned = [...]struct{ name, with string }{
 }
 
 // EnsurePartitions makes the daily partitions from yesterday (ids are minted from an estimate of the
-// database's clock) to ahead days after now. It is safe to call concurrently and repeatedly.
+// database's clock) to ahead days after now. It blocks nobody, and is safe to call concurrently and repeatedly.
 func EnsurePartitions(ctx context.Context, q Querier, now time.Time, ahead int) error {
-	day := now.UTC().Truncate(24 * time.Hour)
 	for d := -1; d <= ahead; d++ {
-		from := day.AddDate(0, 0, d)
-		// One look for the whole day: the last table's partition is made last.
-		last := fmt.Sprintf("ax.%s_%s", partitioned[len(partitioned)-1].name, from.Format("20060102"))
-		var there bool
-		if err := q.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", last).Scan(&there); err != nil {
-			return fmt.Errorf("looking for partition %s: %w", last, err)
-		}
-		if there {
-			continue
-		}
-		lo, hi := DayBound(from), DayBound(from.AddDate(0, 0, 1))
-		for _, t := range partitioned {
-			ddl := fmt.Sprintf("CREATE TABLE IF NOT EXISTS ax.%[1]s_%[2]s PARTITION OF ax.%[1]s FOR VALUES FROM ('%[3]s') TO ('%[4]s')",
-				t.name, from.Format("20060102"), lo, hi)
-			if t.with != "" {
-				ddl += " WITH (" + t.with + ")"
-			}
-			if _, err := q.Exec(ctx, ddl); err != nil && !madeMeanwhile(err) {
-				return fmt.Errorf("making partition ax.%s_%s: %w", t.name, from.Format("20060102"), err)
-			}
+		if err := ensureDay(ctx, q, Day(now).AddDate(0, 0, d)); err != nil {
+			return fmt.Errorf("making the partitions of %s: %w", Day(now).AddDate(0, 0, d).Format(time.DateOnly), err)
 		}
 	}
 	return nil
+}
+
+// Day is the day, in UTC, whose partitions hold what was minted at t.
+func Day(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
+
+func ensureDay(ctx context.Context, q Querier, day time.Time) error {
+	var known bool
+	if err := q.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM ax.partition WHERE day = $1::date)", day).Scan(&known); err != nil || known {
+		return err
+	}
+	for _, t := range partitioned {
+		name := partitionName(t.name, day)
+		// A table that is made apart and attached then locks its parent against changes of the schema only.
+		// CREATE ... PARTITION OF would lock it against everything.
+		make := "CREATE TABLE IF NOT EXISTS " + name + " (LIKE ax." + t.name + " INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING INDEXES)"
+		if t.with != "" {
+			make += " WITH (" + t.with + ")"
+		}
+		attach := fmt.Sprintf("ALTER TABLE ax.%s ATTACH PARTITION %s FOR VALUES FROM ('%s') TO ('%s')", t.name, name, DayBound(day), DayBound(day.AddDate(0, 0, 1)))
+		for _, ddl := range []string{make, attach} {
+			if _, err := q.Exec(ctx, ddl); err != nil && !madeMeanwhile(err) {
+				return err
+			}
+		}
+	}
+	_, err := q.Exec(ctx, "INSERT INTO ax.partition (day) VALUES ($1::date) ON CONFLICT DO NOTHING", day)
+	return err
+}
+
+func partitionName(table string, day time.Time) string {
+	return "ax." + table + "_" + day.Format("20060102")
 }
 
 // DayBound is the smallest UUIDv7 of the instant t: the lower bound of a partition that begins there.
@@ -60,8 +72,10 @@ func DayBound(t time.Time) uuid.UUID {
 	return id
 }
 
-// madeMeanwhile tells the errors of two processes that make the same partition at the same moment.
+// madeMeanwhile tells the errors of two processes that make the same partition at the same moment: a table or a
+// type of that name exists, or it is attached already.
 func madeMeanwhile(err error) bool {
 	var pg *pgconn.PgError
-	return errors.As(err, &pg) && (pg.Code == "42P07" || pg.Code == "23505" || pg.Code == "42P17" && pg.Routine == "check_new_partition_bound")
+	return errors.As(err, &pg) && (pg.Code == "42P07" || pg.Code == "42710" || pg.Code == "23505" ||
+		pg.Code == "42809" && pg.Routine == "ATExecAttachPartition" || pg.Code == "42P17" && pg.Routine == "check_new_partition_bound")
 }

@@ -2,11 +2,14 @@ package control
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"axflow/internal/uuid7"
+	axsql "axflow/sql"
 	"axflow/sql/db"
 	"axflow/sql/hint"
 	"axflow/stage"
@@ -81,6 +84,11 @@ func reset(ctx context.Context, q *db.Queries, id uuid.UUID, ords []int, which f
 }
 
 func reopen(ctx context.Context, q *db.Queries, id uuid.UUID) error {
+	if _, err := q.HoldDay(ctx, axsql.Day(uuid7.Time(id))); errors.Is(err, pgx.ErrNoRows) {
+		return &Error{Code: CodeConflict, Text: fmt.Sprintf("run %s is past its retention and is being removed", id)}
+	} else if err != nil {
+		return fmt.Errorf("holding the day of run %s: %w", id, err)
+	}
 	if _, err := q.ReopenRun(ctx, db.ReopenRunParams{State: int16(stage.RunRunning), RunID: id, FromStates: numbers(stage.RunFrom(stage.RunRunning))}); err != nil {
 		return fmt.Errorf("opening run %s again: %w", id, err)
 	}

@@ -105,6 +105,11 @@ type AxParked struct {
 	Todo       pgtype.Multirange[pgtype.Range[pgtype.Int4]]
 }
 
+type AxPartition struct {
+	Day      time.Time
+	Dropping bool
+}
+
 type AxReady struct {
 	ID         uuid.UUID
 	RunID      uuid.UUID

@@ -67,6 +67,13 @@ CREATE TABLE ax.run (
 ) PARTITION BY RANGE (run_id);
 CREATE INDEX run_open ON ax.run (run_id) WHERE finished_at IS NULL;
 
+-- A row for every day of partitions. Whoever opens an ended run again holds its day FOR SHARE; retention marks a
+-- day that it drops.
+CREATE TABLE ax.partition (
+    day      date    PRIMARY KEY,
+    dropping boolean NOT NULL DEFAULT false
+);
+
 -- Idempotency keys of starts.
 CREATE TABLE ax.run_key (
     namespace  text        NOT NULL,
