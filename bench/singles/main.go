@@ -40,8 +40,12 @@ func main() {
 	n := flag.Int("runs", 40_000, "runs started in batches")
 	batch := flag.Int("batch", 1000, "runs in a batch")
 	one := flag.Int("one-by-one", 500, "runs started one by one")
+	latency := flag.Bool("latency", true, "measure runs one by one too")
 	rounds := flag.Int("rounds", 3, "rounds; the result is the median")
 	flag.Parse()
+	if !*latency {
+		*one = 0
+	}
 	harness.Main("singles", *rounds, 5*time.Minute, func(ctx context.Context, s *measure.Server, _ int) (map[string]float64, error) {
 		return round(ctx, s, *n, *batch, *one)
 	})
