@@ -147,7 +147,6 @@ func (e *Engine) lead(ctx context.Context, term leader.Term) error {
 		return err
 	}
 	defer t.box.Close()
-	e.cfg.Logger.Info("leading", "epoch", term.Epoch, "holder", e.cfg.Holder)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return now.Run(ctx) })
 	g.Go(func() error { return t.loop.Run(ctx) })
