@@ -75,7 +75,7 @@ func (h *house) untilFenced(run func(context.Context) error, harm string) {
 		if h.count(harm) > 0 {
 			h.t.Error("a leader whose term is over has written")
 			stop()
-			<-ended
+			h.t.Logf("the part ended with %v", <-ended)
 			return
 		}
 	}
