@@ -79,6 +79,7 @@ type Loop struct {
 	refresh []uuid.UUID // ready rows to load again
 	aligned aligned
 	reload  bool
+	next    wheel.Handle // of the scheduled reload
 	fired   []wheel.Fired[timer]
 }
 
@@ -143,7 +144,7 @@ func (l *Loop) Run(ctx context.Context) error {
 			l.cfg.Logger.Error("dispatch failed; reloading", "epoch", l.cfg.Fence.Epoch, "err", err)
 			l.cfg.Stats.Faults.Add(1)
 			l.cfg.LookRuns()
-			l.wheel.Add(l.cfg.Now().Add(faultPause), timer{reload: true})
+			l.reloadIn(faultPause)
 		}
 		clock.Reset(l.untilNext())
 		select {
@@ -162,22 +163,14 @@ func (l *Loop) Run(ctx context.Context) error {
 // turn takes in what has come and acts on it until there is nothing left to do.
 func (l *Loop) turn(ctx context.Context) error {
 	l.advance()
-	if l.reload {
-		l.reload = false
-		if err := l.loadWindow(ctx); err != nil {
-			return err
-		}
-		if err := l.loadFlights(ctx); err != nil {
-			return err
-		}
-		if err := l.loadAligned(ctx); err != nil {
-			return err
-		}
-		l.wheel.Add(l.cfg.Now().Add(l.cfg.Reload), timer{reload: true})
-	}
 	for {
 		if err := l.take(ctx); err != nil {
 			return err
+		}
+		if l.reload {
+			if err := l.loadAll(ctx); err != nil {
+				return err
+			}
 		}
 		if err := l.loadSpans(ctx); err != nil {
 			return err
@@ -192,11 +185,33 @@ func (l *Loop) turn(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !full && len(l.news.Stages)+len(l.news.Runs)+len(l.refresh) == 0 {
+		if !full && !l.reload && len(l.news.Stages)+len(l.news.Runs)+len(l.refresh) == 0 {
 			return nil
 		}
 		l.advance()
 	}
+}
+
+// loadAll compares everything with the database, and sees to it that this is done again in time.
+func (l *Loop) loadAll(ctx context.Context) error {
+	if err := l.loadWindow(ctx); err != nil {
+		return err
+	}
+	if err := l.loadFlights(ctx); err != nil {
+		return err
+	}
+	if err := l.loadAligned(ctx); err != nil {
+		return err
+	}
+	l.reload = false // what the loading itself asked for is done
+	l.reloadIn(l.cfg.Reload)
+	return nil
+}
+
+// reloadIn schedules the next reload, in place of the one that was scheduled.
+func (l *Loop) reloadIn(d time.Duration) {
+	l.wheel.Cancel(l.next)
+	l.next = l.wheel.Add(l.cfg.Now().Add(d), timer{reload: true})
 }
 
 // take reads the mailbox.
@@ -222,7 +237,6 @@ func (l *Loop) take(ctx context.Context) error {
 		if n.Look {
 			l.reload = true
 			l.cfg.LookRuns()
-			l.wheel.Add(l.cfg.Now(), timer{reload: true})
 		}
 	}
 	return nil
