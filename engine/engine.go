@@ -45,6 +45,9 @@ type Config struct {
 	Beat time.Duration
 	// WorkerTTL is how long a worker may be silent before it is dead. Default 3 beats.
 	WorkerTTL time.Duration
+	// Overdue is how much longer than its Execution time-out a task may run before it is taken from a worker whose
+	// watchdog has failed. Default 90 s.
+	Overdue time.Duration
 	// Scan is how often every open run is looked at for what events missed. Default 10 s; below 0 only when
 	// asked for.
 	Scan time.Duration
@@ -207,8 +210,8 @@ func (e *Engine) assemble(lead leader.Term, now *clock.Clock, conns []*pgxpool.C
 		return nil, err
 	}
 	t.loop = loop
-	t.watch = alive.New(alive.Config{Conn: leaderConn{conns[1]}, Fence: fence, Term: lead, Bus: e.cfg.Bus, Box: t.box, Out: workers,
-		Look: lookWorkers, Beat: e.cfg.Beat, TTL: e.cfg.WorkerTTL, Stats: &e.stats, Logger: e.cfg.Logger})
+	t.watch = alive.New(alive.Config{Conn: leaderConn{conns[1]}, Fence: fence, Term: lead, Versions: e.versions, Bus: e.cfg.Bus, Box: t.box, Out: workers,
+		Look: lookWorkers, Beat: e.cfg.Beat, TTL: e.cfg.WorkerTTL, Overdue: e.cfg.Overdue, Stats: &e.stats, Logger: e.cfg.Logger})
 	t.scanner = &scanner{conn: leaderConn{conns[2]}, fence: fence, resolver: resolver(), every: e.cfg.Scan, retention: e.cfg.Retention, look: lookRuns, box: t.box,
 		bus: e.cfg.Bus, stats: &e.stats, logger: e.cfg.Logger}
 	return t, nil

@@ -493,3 +493,48 @@ func eventually(t *testing.T, c *cluster, ok func(control.Progress) bool, id uui
 		return ok(p), fmt.Sprint(states(p))
 	})
 }
+
+// A worker whose watchdog is broken reports a task that runs on and on: the leader takes it away, and the late report
+// is refused.
+func TestOverdueTaskIsSeized(t *testing.T) {
+	c := newCluster(t, func(cfg *engine.Config) { cfg.Overdue = 300 * time.Millisecond })
+	f := flow.New("f", stage.New("a", nop, stage.Timeout{Execution: 100 * time.Millisecond}))
+	hang, seen := make(chan struct{}), make(chan span.Assignment, 2)
+	c.worker(func(w *fakeworker.Worker) {
+		w.Seen = func(a span.Assignment) {
+			seen <- a
+			if a.Delivery > 1 {
+				return
+			}
+			// The fake worker does one thing at a time, so its report is written for it.
+			ctx, stop := context.WithCancel(c.ctx)
+			defer stop()
+			go func() {
+				for ctx.Err() == nil {
+					_, _ = c.pool.Exec(ctx, `UPDATE ax.worker SET beat = beat + 1, seen_at = clock_timestamp(),
+						running = jsonb_build_array(jsonb_build_object('execution', $1::uuid, 'index', 0, 'started', $2::timestamptz)) WHERE id = $3`,
+						a.ID, a.DispatchedAt, w.ID)
+					select {
+					case <-ctx.Done():
+					case <-time.After(50 * time.Millisecond):
+					}
+				}
+			}()
+			<-hang
+		}
+	}, f)
+	ids := c.start(f, 1)
+	first := pgtest.Receive(t, 20*time.Second, seen, "the first hand-out")
+	var ready int
+	pgtest.Eventually(t, 20*time.Second, func() (bool, string) {
+		err := c.pool.QueryRow(c.ctx, `SELECT (SELECT count(*) FROM ax.flight WHERE id = $1)`, first.ID).Scan(&ready)
+		return err == nil && ready == 0, "the task is still with its worker"
+	})
+	close(hang) // its report comes now, and is refused
+	c.end(stage.RunSucceeded, ids...)
+	var delivery int
+	if err := c.pool.QueryRow(c.ctx, `SELECT max(delivery) FROM ax.result`).Scan(&delivery); err != nil || delivery != 2 {
+		t.Errorf("it finished in delivery %d (%v), want 2", delivery, err)
+	}
+	c.check(history.Options{Ended: true})
+}

@@ -19,6 +19,7 @@ import (
 	"axflow/sql/hint"
 	"axflow/sql/pipe"
 	"axflow/sql/span"
+	"axflow/sql/versions"
 )
 
 // Term is what the watch asks of the leader's term.
@@ -43,6 +44,11 @@ type Config struct {
 	Beat time.Duration
 	// TTL is how long a beat may stay unchanged before its worker counts as dead. Default 6 s.
 	TTL time.Duration
+	// Overdue is how much longer than its Execution time-out a task may run, by its worker's own report, before it is
+	// taken away: the worker's watchdog must have failed. Default 90 s, more than the 60 s of an InTx commit.
+	Overdue time.Duration
+	// Versions reads the time-outs.
+	Versions *versions.Cache
 	// Since measures the time that has passed, monotonically. Default time.Since.
 	Since  func(time.Time) time.Duration
 	Now    func() time.Time
@@ -77,6 +83,9 @@ func New(cfg Config) *Watch {
 	}
 	if cfg.TTL == 0 {
 		cfg.TTL = 6 * time.Second
+	}
+	if cfg.Overdue == 0 {
+		cfg.Overdue = 90 * time.Second
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -127,6 +136,9 @@ func (w *Watch) look(ctx context.Context) error {
 		w.tell(ctx, rows, func(id uuid.UUID) bool { _, gone := dead[id]; return gone }, nil)
 	}
 	if err := w.seize(ctx); err != nil {
+		return err
+	}
+	if err := w.seizeOverdue(ctx, rows, dead); err != nil {
 		return err
 	}
 	w.tell(ctx, rows, nil, dead)

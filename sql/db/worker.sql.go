@@ -184,6 +184,43 @@ func (q *Queries) BuryWorkers(ctx context.Context, arg BuryWorkersParams) ([]uui
 	return items, nil
 }
 
+const flightStages = `-- name: FlightStages :many
+SELECT id, run_id, ord, version_id FROM ax.flight WHERE id = ANY($1::uuid[])
+`
+
+type FlightStagesRow struct {
+	ID        uuid.UUID
+	RunID     uuid.UUID
+	Ord       int16
+	VersionID int32
+}
+
+// Which stages flights belong to.
+func (q *Queries) FlightStages(ctx context.Context, ids []uuid.UUID) ([]FlightStagesRow, error) {
+	rows, err := q.db.Query(ctx, flightStages, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []FlightStagesRow
+	for rows.Next() {
+		var i FlightStagesRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.RunID,
+			&i.Ord,
+			&i.VersionID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 type InsertShardInputsParams struct {
 	RunID      uuid.UUID
 	Ord        int16

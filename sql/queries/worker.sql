@@ -33,6 +33,10 @@ FROM ax.worker w ORDER BY w.id;
 -- Whether any flight has lost its owner.
 SELECT EXISTS (SELECT 1 FROM ax.flight f WHERE NOT EXISTS (SELECT 1 FROM ax.worker w WHERE w.id = f.worker_id))::bool AS orphans;
 
+-- name: FlightStages :many
+-- Which stages flights belong to.
+SELECT id, run_id, ord, version_id FROM ax.flight WHERE id = ANY(@ids::uuid[]);
+
 -- name: BuryWorkers :many
 -- Removes workers whose beat has not moved since the leader counted it.
 DELETE FROM ax.worker w

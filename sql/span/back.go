@@ -23,7 +23,17 @@ type Handback struct {
 // Return takes indices out of a worker's flights and puts them where Destination says: the one way back for
 // what has not started (GivenBack). What the worker does not hold any more is ignored.
 func Return(ctx context.Context, conn Conn, worker uuid.UUID, why Reason, backs []Handback) (Receipt, error) {
-	params := db.TakeFromFlightsParams{WorkerID: &worker}
+	return giveBack(ctx, conn, nil, &worker, why, backs)
+}
+
+// SeizeFrom takes single indices from workers that live but have held them past every time-out, and hands them out
+// again under the next delivery.
+func SeizeFrom(ctx context.Context, conn Conn, fence axsql.Fence, backs []Handback) (Receipt, error) {
+	return giveBack(ctx, conn, &fence, nil, Seized, backs)
+}
+
+func giveBack(ctx context.Context, conn Conn, fence *axsql.Fence, worker *uuid.UUID, why Reason, backs []Handback) (Receipt, error) {
+	params := db.TakeFromFlightsParams{WorkerID: worker}
 	keys := make([]StageKey, 0, len(backs))
 	for _, b := range backs {
 		params.Executions = append(params.Executions, b.Execution)
@@ -34,12 +44,15 @@ func Return(ctx context.Context, conn Conn, worker uuid.UUID, why Reason, backs 
 	var locked []db.LockStagesRow
 	p := pipe.New()
 	p.Text("begin")
+	if fence != nil {
+		_ = fence.Hold(ctx, p.Queries)
+	}
 	_, _ = p.TakeFromFlights(ctx, params)
 	pipe.Rows(p, &rows)
 	lockStages(ctx, p, keys, &locked)
 	if err := p.Send(ctx, conn); err != nil {
 		rollback(ctx, conn)
-		return Receipt{}, fmt.Errorf("returning %d flights: %w", len(backs), err)
+		return Receipt{}, fmt.Errorf("returning %d flights: %w", len(backs), axsql.Fenced(err))
 	}
 	var receipt Receipt
 	places := newPlacing(locked)
