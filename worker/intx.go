@@ -156,6 +156,9 @@ func (t *task) commitTx(commit stage.Commit) error {
 	if err != nil {
 		return fmt.Errorf("beginning the transaction: %w", err)
 	}
+	if w.wrapTx != nil {
+		tx = w.wrapTx(tx)
+	}
 	output, err := t.write(ctx, commit, tx, conn)
 	if err == nil {
 		err = t.take(tx, output)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"axflow/flow"
 	"axflow/sql/db"
@@ -44,6 +45,7 @@ type Worker struct {
 	count      counters
 	urgent     atomic.Int32 // urgent slots in use
 	txs        chan struct{}
+	wrapTx     func(pgx.Tx) pgx.Tx // tests lose the answers of commits; nil
 	boxes      chan *hint.Box[hint.Worker]
 	loading    sync.WaitGroup
 	loaders    chan struct{}
