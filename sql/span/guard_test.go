@@ -140,6 +140,19 @@ func TestEmptyFlightDoesNotHoldItsStage(t *testing.T) {
 	want(t, "state", f.state(0), stage.StageSucceeded)
 }
 
+// Of the flights that a retirement names only the empty ones go.
+func TestRetireKeepsFlightsThatHoldWork(t *testing.T) {
+	f := newFixture(t)
+	f.stage(0, 2)
+	e := f.flight(0, shard.Span(0, 2), f.worker)
+	if _, err := span.Retire(f.ctx, f.product(), []span.StageKey{{Run: f.run, Ord: 0}}, []uuid.UUID{e}); err != nil {
+		t.Fatal(err)
+	}
+	wantSet(t, "in flight", f.set("flight", 0), shard.Span(0, 2))
+	want(t, "state", f.state(0), stage.StageRunning)
+	f.check()
+}
+
 // Only a flight's own worker gives it back.
 func TestAnotherWorkersReturnIsRefused(t *testing.T) {
 	f := newFixture(t)
