@@ -56,7 +56,7 @@ func (c *committer) finish(ctx context.Context, b *batch, news *hint.Engine) boo
 		return false
 	}
 	c.w.count.batches.Add(1)
-	c.w.count.results.Add(uint64(b.results)) //nolint:gosec // a count
+	c.w.count.results.Add(uint64(b.results))
 	learn(news, &receipt)
 	there := make(map[uuid.UUID]bool, len(receipt.Accepted))
 	for _, a := range receipt.Accepted {
@@ -90,7 +90,7 @@ func (c *committer) giveBack(ctx context.Context, b *batch, news *hint.Engine) b
 	if err != nil {
 		return false
 	}
-	c.w.count.returned.Add(uint64(n)) //nolint:gosec // a count
+	c.w.count.returned.Add(uint64(n))
 	learn(news, &receipt)
 	return true
 }

@@ -89,7 +89,7 @@ func (c *committer) drop(n, bytes int) {
 }
 
 func (c *committer) full() bool {
-	return c.pending.Load() >= int64(c.w.cfg.Buffer/len(c.w.committers)) || c.bytes.Load() >= maxBufferBytes
+	return c.pending.Load() >= int64(max(1, c.w.cfg.Buffer/len(c.w.committers))) || c.bytes.Load() >= maxBufferBytes
 }
 
 // waitForRoom waits until results can be taken again.

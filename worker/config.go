@@ -187,10 +187,10 @@ func (c *Config) checkPools() []error {
 	}
 	for name, size := range c.Pools {
 		if !known[name] {
-			faults = append(faults, fmt.Errorf("Pools has %q, which is no handler of this worker: use \"flow/stage\"", strings.ToValidUTF8(name, "?")))
+			faults = append(faults, fmt.Errorf("%q of Pools is no handler of this worker: use \"flow/stage\"", strings.ToValidUTF8(name, "?")))
 		}
 		if size < 1 {
-			faults = append(faults, fmt.Errorf("Pools gives %q %d slots: give 1 or more", name, size))
+			faults = append(faults, fmt.Errorf("%q of Pools has %d slots: give 1 or more", name, size))
 		}
 	}
 	return faults

@@ -62,7 +62,7 @@ func (t *task) Output(ctx context.Context, up *stage.Def) ([]byte, error) {
 		}
 		index = t.index
 	}
-	output, err := t.f.pool.w.q.Output(ctx, db.OutputParams{RunID: t.f.Run, Ord: int16(h.ord), Shard: index}) //nolint:gosec // at most MaxStages
+	output, err := t.f.pool.w.q.Output(ctx, db.OutputParams{RunID: t.f.Run, Ord: int16(h.ord), Shard: index})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, stage.ErrNoOutput
 	}
@@ -87,8 +87,8 @@ func (t *task) Outputs(ctx context.Context, up *stage.Def) iter.Seq2[stage.Shard
 				return
 			}
 		}
-		for after := int32(-1); ; {
-			page, more, err := t.page(ctx, h, &s, after)
+		for first := 0; first < s.total; first += outputsPage {
+			page, err := t.page(ctx, h, &s, first)
 			if err != nil {
 				yield(stage.Shard{}, err)
 				return
@@ -98,31 +98,27 @@ func (t *task) Outputs(ctx context.Context, up *stage.Def) iter.Seq2[stage.Shard
 					return
 				}
 			}
-			if !more {
-				return
-			}
-			after = int32(page[len(page)-1].Index) //nolint:gosec // at most MaxShards
 		}
 	}
 }
 
-// page reads the outputs after an index.
-func (t *task) page(ctx context.Context, h *handling, s *head, after int32) (page []stage.Shard, more bool, err error) {
+// page reads the outputs of a page of indices.
+func (t *task) page(ctx context.Context, h *handling, s *head, first int) (page []stage.Shard, err error) {
 	q := t.f.pool.w.q
-	rows, err := q.Outputs(ctx, db.OutputsParams{RunID: t.f.Run, Ord: int16(h.ord), After: after, Most: outputsPage}) //nolint:gosec // at most MaxStages
+	rows, err := q.Outputs(ctx, db.OutputsParams{RunID: t.f.Run, Ord: int16(h.ord), First: int32(first), Last: int32(first + outputsPage)})
 	if err != nil {
-		return nil, false, fmt.Errorf("reading outputs: %w", err)
+		return nil, fmt.Errorf("reading outputs: %w", err)
 	}
 	var x items
 	if stored(s.cut) && len(rows) > 0 {
 		set := shard.Span(int(rows[0].Shard), int(rows[len(rows)-1].Shard)+1)
 		if x, err = readItems(ctx, q, t.f.Run, h.origin, s.items, set); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 	}
 	page = make([]stage.Shard, len(rows))
 	for i, r := range rows {
 		page[i] = stage.Shard{Index: int(r.Shard), Total: s.total, Item: x.at(int(r.Shard)), Cut: s.cut, Output: r.Output}
 	}
-	return page, len(rows) == outputsPage, nil
+	return page, nil
 }

@@ -93,7 +93,7 @@ func newLab(t *testing.T, f flow.Definition, tune func(*Config)) *lab {
 		defer close(l.done)
 		l.err = l.w.Run(run)
 	}()
-	t.Cleanup(func() { l.end() })
+	t.Cleanup(func() { _ = l.end() }) // check says what is wrong
 	pgtest.Eventually(t, soon, func() (bool, string) { return l.w.Stats().Registrations > 0, "the worker is not registered" })
 	if err := l.pool.QueryRow(ctx, `SELECT id FROM ax.flow_version WHERE flow = $1`, f.Name()).Scan(&l.ver); err != nil {
 		t.Fatal(err)
@@ -420,15 +420,5 @@ func wantSet(t *testing.T, what string, got, right shard.Set) {
 	t.Helper()
 	if !got.Equal(right) {
 		t.Errorf("%s: %s, want %s", what, got, right)
-	}
-}
-
-// closes fails the test when a channel is not closed soon.
-func closes(t *testing.T, what string, c <-chan struct{}) {
-	t.Helper()
-	select {
-	case <-c:
-	case <-time.After(soon):
-		t.Fatalf("%s: not within %v", what, soon)
 	}
 }

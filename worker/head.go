@@ -23,7 +23,7 @@ type head struct {
 
 // readHead reads a stage's head, from memory if it is of the generation; 0 takes the newest.
 func (w *Worker) readHead(ctx context.Context, q *db.Queries, run uuid.UUID, h *handling, generation int16) (head, error) {
-	key := span.StageKey{Run: run, Ord: int16(h.ord)} //nolint:gosec // at most MaxStages
+	key := span.StageKey{Run: run, Ord: int16(h.ord)}
 	if generation > 0 {
 		if got, ok := w.heads.get(key); ok && got.generation == generation {
 			return got, nil
@@ -39,7 +39,7 @@ func (w *Worker) readHead(ctx context.Context, q *db.Queries, run uuid.UUID, h *
 	}
 	frozen := row.ShardTotal != nil
 	if h.origin != h.ord && h.origin >= 0 {
-		if row, err = q.StageHead(ctx, db.StageHeadParams{RunID: run, Ord: int16(h.origin)}); err != nil { //nolint:gosec // at most MaxStages
+		if row, err = q.StageHead(ctx, db.StageHeadParams{RunID: run, Ord: int16(h.origin)}); err != nil {
 			return head{}, fmt.Errorf("reading stage %d of run %s: %w", h.origin, run, err)
 		}
 		got.items = row.Generation

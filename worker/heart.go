@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -32,6 +33,7 @@ type heart struct {
 	vital *vitals
 	ok    time.Duration // the last beat that the database took
 	given bool          // it was logged that the worker may have been given up
+	said  string        // what the leader decides by, as of the last beat
 }
 
 func newHeart(w *Worker) *heart {
@@ -125,11 +127,18 @@ func (h *heart) beat(ctx context.Context) error {
 	w.clk.sample(sent, h.ok, row.Now)
 	w.count.beats.Add(1)
 	if row.Alive == 0 {
-		w.log.Warn("the worker was given up: it drops its work and registers anew", "worker", id)
+		w.log.Warn("the worker was given up and drops its work", "worker", id)
 		w.dropAll()
+		if state == draining {
+			return nil
+		}
 		return h.register(ctx)
 	}
-	return w.reconcile(ctx, row, sent, mark)
+	if said := string(p.Handlers) + strconv.Itoa(int(state)); said != h.said {
+		h.said = said
+		w.cfg.Bus.ToEngine(hint.Engine{Workers: true})
+	}
+	return w.reconcile(ctx, q, row, sent, mark)
 }
 
 // register puts the worker on the list under a new id.
@@ -159,8 +168,8 @@ func (h *heart) register(ctx context.Context) error {
 	default:
 	}
 	w.boxes <- w.box
-	err = q.RegisterWorker(ctx, db.RegisterWorkerParams{ID: id, Urgent: int32(w.cfg.Urgent), Namespace: w.cfg.Namespace, Host: host, //nolint:gosec // a handful
-		Pid: int32(os.Getpid()), Labels: append([]string{}, w.cfg.Labels...), Handlers: w.handlers()}) //nolint:gosec // a pid
+	err = q.RegisterWorker(ctx, db.RegisterWorkerParams{ID: id, Urgent: int32(w.cfg.Urgent), Namespace: w.cfg.Namespace, Host: host,
+		Pid: int32(os.Getpid()), Labels: append([]string{}, w.cfg.Labels...), Handlers: w.handlers()})
 	if err != nil {
 		return fmt.Errorf("registering worker %s: %w", id, err)
 	}
@@ -185,7 +194,7 @@ func (h *heart) leave(ctx context.Context) error {
 
 // reconcile compares what the database says that the worker holds with what it does hold, and answers the asks.
 // The answer is of the time sent; flights that came after mark were not known then.
-func (w *Worker) reconcile(ctx context.Context, row db.BeatRow, sent time.Duration, mark uint64) error {
+func (w *Worker) reconcile(ctx context.Context, q *db.Queries, row db.BeatRow, sent time.Duration, mark uint64) error {
 	there := make(map[uuid.UUID]bool, len(row.Flights))
 	for _, id := range row.Flights {
 		there[id] = true
@@ -216,7 +225,7 @@ func (w *Worker) reconcile(ctx context.Context, row db.BeatRow, sent time.Durati
 	}
 	w.answer(row.Cancels, (*pool).cancel)
 	w.answer(row.Givebacks, (*pool).handBack)
-	return w.fetch(ctx, row.Flights, sent)
+	return w.fetch(ctx, q, row.Flights, sent)
 }
 
 func (w *Worker) answer(ids []uuid.UUID, how func(*pool, *flight)) {
@@ -310,11 +319,11 @@ func (w *Worker) enroll(ctx context.Context) error {
 		if err == nil {
 			err = w.heart.register(ctx)
 		}
-		if err == nil || ctx.Err() != nil {
+		if err == nil {
 			return nil
 		}
 		w.heart.close(ctx)
-		if hopeless(err) {
+		if hopeless(err) || ctx.Err() != nil {
 			return fmt.Errorf("starting the worker: %w", err)
 		}
 		w.log.Warn("registering failed; trying again", "worker", w.ID(), "err", err)

@@ -42,7 +42,7 @@ func (w *Worker) take(ctx context.Context, n hint.Worker) {
 	}
 	if len(n.IDs) > 0 {
 		w.background(func() {
-			if err := w.fetch(ctx, n.IDs, 0); err != nil && ctx.Err() == nil {
+			if err := w.fetch(ctx, w.q, n.IDs, 0); err != nil && ctx.Err() == nil {
 				w.log.Warn("reading handed-out work failed; the next heartbeat looks again", "worker", w.ID(), "err", err)
 			}
 		})
@@ -53,12 +53,12 @@ func (w *Worker) take(ctx context.Context, n hint.Worker) {
 }
 
 // fetch reads flights of this worker and takes them on. asOf is when the database last named them; 0: unknown.
-func (w *Worker) fetch(ctx context.Context, ids []uuid.UUID, asOf time.Duration) error {
+func (w *Worker) fetch(ctx context.Context, q *db.Queries, ids []uuid.UUID, asOf time.Duration) error {
 	ids = slices.DeleteFunc(ids, func(id uuid.UUID) bool { return w.knows(id, asOf) })
 	if len(ids) == 0 {
 		return nil
 	}
-	rows, err := w.q.AssignedFlights(ctx, db.AssignedFlightsParams{WorkerID: w.ID(), Ids: ids})
+	rows, err := q.AssignedFlights(ctx, db.AssignedFlightsParams{WorkerID: w.ID(), Ids: ids})
 	if err != nil {
 		return fmt.Errorf("reading %d flights: %w", len(ids), err)
 	}

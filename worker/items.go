@@ -24,7 +24,7 @@ func (x items) at(i int) stage.Item {
 		return stage.Item{}
 	}
 	var it stage.Item
-	row := x[int32(i/itemChunk)] //nolint:gosec // at most MaxShards
+	row := x[int32(i/itemChunk)]
 	if n := i % itemChunk; n < len(row.Keys) {
 		it.Key = row.Keys[n]
 	}
@@ -56,7 +56,7 @@ func readItems(ctx context.Context, q *db.Queries, run uuid.UUID, origin int, ge
 		}
 	}
 	chunks = slices.Compact(chunks)
-	rows, err := q.ShardInputs(ctx, db.ShardInputsParams{RunID: run, Ord: int16(origin), Generation: generation, Chunks: chunks}) //nolint:gosec // at most MaxStages
+	rows, err := q.ShardInputs(ctx, db.ShardInputsParams{RunID: run, Ord: int16(origin), Generation: generation, Chunks: chunks})
 	if err != nil {
 		return nil, fmt.Errorf("reading the inputs of %d shards: %w", set.Len(), err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"axflow/flow"
 	"axflow/internal/pgtest"
@@ -84,7 +85,7 @@ func TestConfigFaults(t *testing.T) {
 		t.Fatal("no error")
 	}
 	wantText(t, "faults", err.Error(), "Pool is nil", "ConnConfig is nil", "Bus is nil", "Slots is -1", "Flush is -1s", `two flows have the name "f"`,
-		"a flow is nil", `"f/b", which is no handler`, `"f/a" 0 slots`)
+		"a flow is nil", `"f/b" of Pools is no handler`, `"f/a" of Pools has 0 slots`)
 }
 
 // The heartbeat finds work of which no hint told, and lists what has run for long.
@@ -375,4 +376,29 @@ func TestStartWithoutADatabase(t *testing.T) {
 	if err := pgtest.Receive(t, soon, done, "the end of Run"); err != nil && !errors.Is(err, context.Canceled) {
 		t.Logf("it said %v", err)
 	}
+}
+
+// Neither heartbeat nor commits need the pool, which InTx handlers may fill.
+func TestFullPoolHoldsUpNeitherBeatsNorCommits(t *testing.T) {
+	x := newWaiting()
+	l := newLab(t, shards(x.run), nil)
+	l.release("a", 1, counted)
+	l.hand("a", single)
+	<-x.started
+	var held []*pgxpool.Conn
+	for range l.pool.Config().MaxConns {
+		c, err := l.pool.Acquire(l.ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, c)
+	}
+	beats := l.w.Stats().Beats
+	close(x.proceed)
+	l.stats("the result is committed", func(s Stats) bool { return s.Succeeded == 1 })
+	l.stats("it beats on", func(s Stats) bool { return s.Beats > beats+2 })
+	for _, c := range held {
+		c.Release()
+	}
+	l.check()
 }

@@ -88,9 +88,9 @@ func (t *task) storePlan(layout stage.Layout) error {
 			return nil
 		case poison:
 			return stage.Permanent(faultf(CodeRefused, "the database would not store the plan: %s", err))
-		case w.hard.Err() != nil:
+		case w.hard.Err() != nil: // the worker has been stopped; the plan will be seized
 			t.verdict = dropped
-			return nil
+			return err
 		}
 		unsure = true
 		w.count.faults.Add(1)

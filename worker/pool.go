@@ -59,6 +59,7 @@ func (p *pool) executor(urgent bool) {
 		if t != nil && t.f != nil {
 			// The handler has ended the goroutine (runtime.Goexit): only its deferred calls run.
 			t.settle(nil, faultf(CodePanic, "the handler ended its goroutine: return instead of calling runtime.Goexit"))
+			t.cancel(ErrReturned)
 			p.mu.Lock()
 			p.leave(t)
 			p.part(urgent)

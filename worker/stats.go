@@ -31,8 +31,8 @@ func (s Stats) MeanBatch() float64 {
 }
 
 type counters struct {
-	flights, started, succeeded, failed, timedOut, interrupted, late, returned, lost, fenced atomic.Uint64
-	batches, results, poisoned, faults, beats, beatFaults, registrations                     atomic.Uint64
+	flights, succeeded, failed, timedOut, interrupted, late, returned, lost, fenced atomic.Uint64
+	batches, results, poisoned, faults, beats, beatFaults, registrations            atomic.Uint64
 }
 
 // Stats returns the counts so far. It is safe for concurrent use.

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -161,9 +162,9 @@ func (t *task) time(end time.Duration) {
 
 // failure is the result of an attempt that has failed, or was stopped before it could.
 func (t *task) failure(err, cause error) span.Result {
-	switch cause {
-	case nil:
-	case ErrTimeout:
+	switch {
+	case cause == nil:
+	case errors.Is(cause, ErrTimeout):
 		return t.timedOut()
 	default:
 		r := t.resultOf(stage.Interrupted)

@@ -130,7 +130,6 @@ func (w *Worker) Resize(handler string, slots int) error {
 	}
 	l.pool.resize(slots)
 	w.heart.beatNow()
-	w.cfg.Bus.ToEngine(hint.Engine{Workers: true})
 	return nil
 }
 
@@ -157,7 +156,10 @@ func (w *Worker) Run(ctx context.Context) error {
 	w.hard, w.loadCtx = hard, loadCtx
 	defer context.AfterFunc(w.hurried, cancel)()
 	defer w.heart.close(hard)
-	if err := w.enroll(ctx); err != nil || ctx.Err() != nil {
+	if err := w.enroll(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil // it was asked to end before it began
+		}
 		return err
 	}
 	var service, beating sync.WaitGroup
