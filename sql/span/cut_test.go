@@ -157,7 +157,7 @@ func TestVerbWaitsForHandOut(t *testing.T) {
 		}
 		seen <- len(flights)
 	}()
-	f.blockedOr(1, seen)
+	f.blockedUnless(1, func() bool { return len(seen) > 0 })
 	if err := tx.Commit(f.ctx); err != nil {
 		t.Fatal(err)
 	}

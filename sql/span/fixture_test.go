@@ -171,19 +171,15 @@ func (f *fixture) check() {
 // blocked waits until n sessions of the database wait for a lock.
 func (f *fixture) blocked(n int) {
 	f.t.Helper()
-	for f.count(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) < n {
-		if f.ctx.Err() != nil {
-			f.t.Fatalf("%d sessions never waited for a lock", n)
-		}
-	}
+	f.blockedUnless(n, func() bool { return false })
 }
 
-// blockedOr is blocked, for calls that say when they return: one that does so instead of waiting fails the test at
-// once.
-func (f *fixture) blockedOr(n int, returned chan int) {
+// blockedUnless is blocked, for calls that can tell whether they have returned: one that has done so instead of waiting
+// fails the test at once.
+func (f *fixture) blockedUnless(n int, returned func() bool) {
 	f.t.Helper()
 	for f.count(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) < n {
-		if f.ctx.Err() != nil || len(returned) > 0 {
+		if f.ctx.Err() != nil || returned() {
 			f.t.Fatalf("%d sessions never waited for a lock", n)
 		}
 	}

@@ -167,6 +167,23 @@ func TestAnotherWorkersReturnIsRefused(t *testing.T) {
 	f.check()
 }
 
+// A give-back whose answer was lost is repeated: it takes nothing more, and what the flight still holds stays.
+func TestGiveBackRepeated(t *testing.T) {
+	f := newFixture(t)
+	f.stage(0, 10)
+	e := f.flight(0, shard.Span(0, 10), f.worker)
+	c := f.product()
+	for range 2 {
+		if _, err := span.Return(f.ctx, c, f.worker, span.GivenBack, []span.Handback{{Execution: e, Run: f.run, Set: shard.Span(4, 10)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantSet(t, "in flight", f.set("flight", 0), shard.Span(0, 4))
+	wantSet(t, "ready", f.set("ready", 0), shard.Span(4, 10))
+	want(t, "ready rows", f.count(`SELECT count(*) FROM ax.ready`), 1)
+	f.check()
+}
+
 // Work of a worker that is registered is its own, whatever its beat.
 func TestSeizeLeavesTheLiving(t *testing.T) {
 	f := newFixture(t)

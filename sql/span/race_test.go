@@ -46,7 +46,7 @@ func (f *fixture) together(lock string, args []any, calls ...func()) {
 	early := make(chan int, len(calls)) // nobody gets by while the row is held
 	for i, call := range calls {
 		wg.Go(func() { call(); early <- i })
-		f.blockedOr(i+1, early)
+		f.blockedUnless(i+1, func() bool { return len(early) > 0 })
 	}
 	if _, err := holder.Exec(f.ctx, "commit"); err != nil {
 		f.t.Fatal(err)
