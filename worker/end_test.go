@@ -115,42 +115,45 @@ func TestFailures(t *testing.T) {
 		dead    bool
 	}{
 		"permanent":     {func(context.Context, day) (any, error) { return nil, stage.Permanent(errors.New("never")) }, CodeHandler, []string{"never"}, false, true},
-		"not retryable": {func(context.Context, day) (any, error) { return nil, codedErr("quota") }, "quota", []string{"it is quota"}, false, true},
+		"not-retryable": {func(context.Context, day) (any, error) { return nil, codedErr("quota") }, "quota", []string{"it is quota"}, false, true},
 		"coded":         {func(context.Context, day) (any, error) { return nil, codedErr("busy") }, "busy", nil, false, false},
 		"panic":         {func(context.Context, day) (any, error) { panic("at the disco") }, CodePanic, []string{"panic: at the disco"}, true, false},
 		"goexit":        {func(context.Context, day) (any, error) { runtime.Goexit(); return nil, nil }, CodePanic, []string{"ended its goroutine"}, false, false},
 		"large": {func(context.Context, day) (any, error) { return strings.Repeat("x", DefaultMaxStageOutput), nil }, CodeOutputLimit,
 			[]string{"1048576 bytes", "has 1048578", "write it to a table"}, false, true},
-		"not JSON": {func(context.Context, day) (any, error) { return make(chan int), nil }, CodeHandler, []string{"json: unsupported type"}, false, false},
+		"not-JSON": {func(context.Context, day) (any, error) { return make(chan int), nil }, CodeHandler, []string{"json: unsupported type"}, false, false},
 	}
+	var nodes []stage.Node[day]
+	for name, tc := range tests {
+		nodes = append(nodes, stage.New(name, tc.handler, stage.Retry{NonRetryable: []string{"quota"}}))
+	}
+	l := newLab(t, flow.New("f", nodes...), func(c *Config) { c.Slots = 1 })
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			l := newLab(t, oneStage(tc.handler, stage.Retry{NonRetryable: []string{"quota"}}), nil)
-			l.release("a", 1, "")
-			l.hand("a", single)
-			r := l.one("a", 0)
+			l.release(name, 1, "")
+			l.hand(name, single)
+			r := l.one(name, 0)
 			want(t, "outcome", r.outcome, stage.Failed)
 			want(t, "code", r.failure.Code, tc.code)
 			want(t, "retryable", r.failure.Retryable, !tc.dead)
 			wantText(t, "message", r.failure.Message, tc.parts...)
 			want(t, "stack", strings.Contains(r.failure.Stack, "end_test.go"), tc.stack)
+			again := `SELECT count(*) FROM ax.ready WHERE attempt = 2 AND ord = $1`
 			if tc.dead {
-				l.state("a", stage.StageFailed)
-			} else {
-				want(t, "ready", l.count(`SELECT count(*) FROM ax.ready WHERE attempt = 2`), 1)
+				l.state(name, stage.StageFailed)
+				again = `SELECT count(*) FROM ax.parked WHERE reason = 1 AND ord = $1`
 			}
-			// The slot is free again.
-			l.exec(`DELETE FROM ax.ready`)
-			l.exec(`DELETE FROM ax.parked`)
-			l.exec(`UPDATE ax.stage SET state = 2`)
-			l.hand("a", single, func(h *handOut) { h.attempt = 5 })
-			l.eventually("no second result", `SELECT count(*) = 2 FROM ax.result WHERE run_id = $1`, l.run)
-			if err := l.end(); err != nil {
-				t.Error(err)
-			}
+			want(t, "again or dead", l.count(again, l.ord(name)), 1)
+		})
+		t.Run(name+" leaves the slot free", func(*testing.T) {
+			l.exec(`DELETE FROM ax.ready WHERE ord = $1`, l.ord(name))
+			l.exec(`DELETE FROM ax.parked WHERE ord = $1`, l.ord(name))
+			l.exec(`UPDATE ax.stage SET state = 2, finished_at = NULL WHERE ord = $1`, l.ord(name))
+			l.hand(name, single, func(h *handOut) { h.attempt = 5 })
+			l.eventually("no second result", `SELECT count(*) = 2 FROM ax.result WHERE ord = $1`, l.ord(name))
 		})
 	}
+	l.check()
 }
 
 func TestParamsThatCannotBeRead(t *testing.T) {

@@ -30,7 +30,7 @@ func insert(ctx context.Context, tx pgx.Tx, v int) error {
 
 func (l *lab) effects() *lab {
 	l.exec(`CREATE TABLE parent (v int PRIMARY KEY)`)
-	l.exec(`CREATE TABLE effect (v int, p int REFERENCES parent DEFERRABLE INITIALLY DEFERRED)`)
+	l.exec(`CREATE TABLE effect (v int, name text, p int REFERENCES parent DEFERRABLE INITIALLY DEFERRED)`)
 	return l
 }
 
@@ -71,7 +71,7 @@ func TestInTxCommits(t *testing.T) {
 
 // Whatever goes wrong in the transaction, its writes are gone and the task has failed.
 func TestInTxRollsBack(t *testing.T) {
-	for name, tc := range map[string]struct {
+	tests := map[string]struct {
 		write func(ctx context.Context, tx pgx.Tx) (string, error)
 		code  string
 		says  string
@@ -79,62 +79,68 @@ func TestInTxRollsBack(t *testing.T) {
 	}{
 		"error": {func(context.Context, pgx.Tx) (string, error) { return "", errors.New("no") }, CodeHandler, "no", 0},
 		"panic": {func(context.Context, pgx.Tx) (string, error) { panic("oh") }, CodePanic, "oh", 0},
-		"a deferred constraint": {func(ctx context.Context, tx pgx.Tx) (string, error) {
+		"a-deferred-constraint": {func(ctx context.Context, tx pgx.Tx) (string, error) {
 			_, err := tx.Exec(ctx, `UPDATE effect SET p = 7`)
 			return "", err
 		}, CodeHandler, "effect_p_fkey", 0},
-		"a failed statement that is passed over": {func(ctx context.Context, tx pgx.Tx) (string, error) {
+		"a-failed-statement-that-is-passed-over": {func(ctx context.Context, tx pgx.Tx) (string, error) {
 			_, _ = tx.Exec(ctx, `SELECT 1/0`)
 			return "", nil
 		}, CodeHandler, "savepoint", 0},
-		"a large output": {func(context.Context, pgx.Tx) (string, error) { return strings.Repeat("x", 1<<20), nil }, CodeOutputLimit, "1048576 bytes", 0},
+		"a-large-output": {func(context.Context, pgx.Tx) (string, error) { return strings.Repeat("x", 1<<20), nil }, CodeOutputLimit, "1048576 bytes", 0},
 		"commit":         {func(ctx context.Context, tx pgx.Tx) (string, error) { return "", tx.Commit(ctx) }, CodeTxEnded, "leave that to AX", 0},
-		"commit by statement": {func(ctx context.Context, tx pgx.Tx) (string, error) {
+		"commit-by-statement": {func(ctx context.Context, tx pgx.Tx) (string, error) {
 			_, err := tx.Exec(ctx, " -- done\nCOMMIT")
 			return "", err
 		}, CodeTxEnded, "COMMIT", 0},
-		"commit by batch": {func(ctx context.Context, tx pgx.Tx) (string, error) {
+		"commit-by-batch": {func(ctx context.Context, tx pgx.Tx) (string, error) {
 			b := new(pgx.Batch)
 			b.Queue("SELECT 1")
 			b.Queue("end")
 			return "", tx.SendBatch(ctx, b).Close()
 		}, CodeTxEnded, "end", 0},
-		"commit by query": {func(ctx context.Context, tx pgx.Tx) (string, error) {
+		"commit-by-query": {func(ctx context.Context, tx pgx.Tx) (string, error) {
 			var n int
 			return "", tx.QueryRow(ctx, "commit").Scan(&n)
 		}, CodeTxEnded, "commit", 0},
-		"rollback by statement, the error ignored": {func(ctx context.Context, tx pgx.Tx) (string, error) {
+		"rollback-by-statement-the-error-ignored": {func(ctx context.Context, tx pgx.Tx) (string, error) {
 			rows, _ := tx.Query(ctx, "rollback")
 			_, err := pgx.CollectRows(rows, pgx.RowTo[int])
 			return "", err
 		}, CodeTxEnded, "rollback", 0},
-		"commit behind another statement": {func(ctx context.Context, tx pgx.Tx) (string, error) {
+		"commit-behind-another-statement": {func(ctx context.Context, tx pgx.Tx) (string, error) {
 			_, err := tx.Exec(ctx, `SELECT 1; COMMIT`)
 			return "", err
 		}, CodeTxEnded, "has ended the transaction", 1},
-		"commit and a transaction of its own": {func(ctx context.Context, tx pgx.Tx) (string, error) {
+		"commit-and-a-transaction-of-its-own": {func(ctx context.Context, tx pgx.Tx) (string, error) {
 			_, err := tx.Exec(ctx, `SELECT 1; COMMIT; BEGIN; INSERT INTO effect (v) VALUES (5)`)
 			return "", err
 		}, CodeTxEnded, "has ended the transaction", 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			l := newLab(t, inTx(func(ctx context.Context, tx pgx.Tx) (string, error) {
-				if err := insert(ctx, tx, 1); err != nil {
+	}
+	var nodes []stage.Node[day]
+	for name, tc := range tests {
+		nodes = append(nodes, InTx(name, func(context.Context, day) (write, error) {
+			return func(ctx context.Context, tx pgx.Tx) (string, error) {
+				if _, err := tx.Exec(ctx, `INSERT INTO effect (v, name) VALUES (1, $1)`, name); err != nil {
 					return "", err
 				}
 				return tc.write(ctx, tx)
-			}), nil).effects()
-			l.release("a", 1, "")
-			l.hand("a", single)
-			r := l.one("a", 0)
+			}, nil
+		}))
+	}
+	l := newLab(t, flow.New("f", nodes...), nil).effects()
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			l.release(name, 1, "")
+			l.hand(name, single)
+			r := l.one(name, 0)
 			want(t, "outcome", r.outcome, stage.Failed)
 			want(t, "code", r.failure.Code, tc.code)
 			wantText(t, "message", r.failure.Message, tc.says)
-			want(t, "effects", l.count(`SELECT count(*) FROM effect`), tc.stays)
-			l.check()
+			want(t, "effects", l.count(`SELECT count(*) FROM effect WHERE name = $1`, name), tc.stays)
 		})
 	}
+	l.check()
 }
 
 // The transaction is the handler's until its function returns, not longer; and the connection never is.
