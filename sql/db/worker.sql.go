@@ -276,17 +276,16 @@ func (q *Queries) Output(ctx context.Context, arg OutputParams) ([]byte, error) 
 
 const outputs = `-- name: Outputs :many
 SELECT DISTINCT ON (r.shard) r.shard, r.output FROM ax.result r
-WHERE r.run_id = $1 AND r.ord = $2 AND r.outcome = 10 AND r.shard > $3
+WHERE r.run_id = $1 AND r.ord = $2 AND r.outcome = 10 AND r.shard >= $3 AND r.shard < $4
   AND r.generation = (SELECT s.generation FROM ax.stage s WHERE s.run_id = $1 AND s.ord = $2)
 ORDER BY r.shard, r.attempt DESC, r.delivery DESC
-LIMIT $4
 `
 
 type OutputsParams struct {
 	RunID uuid.UUID
 	Ord   int16
-	After int32
-	Most  int32
+	First int32
+	Last  int32
 }
 
 type OutputsRow struct {
@@ -294,13 +293,14 @@ type OutputsRow struct {
 	Output []byte
 }
 
-// A page of a stage's outputs in index order: the newest success of each shard.
+// The outputs of the shards from first to before last in index order: the newest success of each. A page is a range
+// of indices and not a number of rows, so that no plan can sort a million rows for each thousand.
 func (q *Queries) Outputs(ctx context.Context, arg OutputsParams) ([]OutputsRow, error) {
 	rows, err := q.db.Query(ctx, outputs,
 		arg.RunID,
 		arg.Ord,
-		arg.After,
-		arg.Most,
+		arg.First,
+		arg.Last,
 	)
 	if err != nil {
 		return nil, err

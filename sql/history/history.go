@@ -49,6 +49,11 @@ func Check(ctx context.Context, conn interface {
 		return nil, fmt.Errorf("beginning the check: %w", err)
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	// What AX's own sessions turn off suits reading whole tables best.
+	const plain = "SET LOCAL enable_seqscan = on; SET LOCAL enable_nestloop = on; SET LOCAL plan_cache_mode = auto"
+	if _, err := tx.Exec(ctx, plain); err != nil {
+		return nil, fmt.Errorf("preparing the check: %w", err)
+	}
 	c := &checker{q: db.New(tx), opts: opts}
 	for _, rule := range []func(context.Context) error{c.identity, c.finishes, c.counts, c.work, c.runs, c.epochs, c.waiting} {
 		if err := rule(ctx); err != nil {

@@ -75,12 +75,12 @@ ORDER BY r.attempt DESC, r.delivery DESC
 LIMIT 1;
 
 -- name: Outputs :many
--- A page of a stage's outputs in index order: the newest success of each shard.
+-- The outputs of the shards from first to before last in index order: the newest success of each. A page is a range
+-- of indices and not a number of rows, so that no plan can sort a million rows for each thousand.
 SELECT DISTINCT ON (r.shard) r.shard, r.output FROM ax.result r
-WHERE r.run_id = @run_id AND r.ord = @ord AND r.outcome = 10 AND r.shard > @after
+WHERE r.run_id = @run_id AND r.ord = @ord AND r.outcome = 10 AND r.shard >= @first AND r.shard < @last
   AND r.generation = (SELECT s.generation FROM ax.stage s WHERE s.run_id = @run_id AND s.ord = @ord)
-ORDER BY r.shard, r.attempt DESC, r.delivery DESC
-LIMIT @most;
+ORDER BY r.shard, r.attempt DESC, r.delivery DESC;
 
 -- name: AskFlights :exec
 -- Asks the workers of a run's flights; asking twice is asking once.
