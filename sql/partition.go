@@ -46,12 +46,12 @@ func ensureDay(ctx context.Context, q Querier, day time.Time) error {
 		name := partitionName(t.name, day)
 		// A table that is made apart and attached then locks its parent against changes of the schema only.
 		// CREATE ... PARTITION OF would lock it against everything.
-		make := "CREATE TABLE IF NOT EXISTS " + name + " (LIKE ax." + t.name + " INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING INDEXES)"
+		create := "CREATE TABLE IF NOT EXISTS " + name + " (LIKE ax." + t.name + " INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING INDEXES)"
 		if t.with != "" {
-			make += " WITH (" + t.with + ")"
+			create += " WITH (" + t.with + ")"
 		}
 		attach := fmt.Sprintf("ALTER TABLE ax.%s ATTACH PARTITION %s FOR VALUES FROM ('%s') TO ('%s')", t.name, name, DayBound(day), DayBound(day.AddDate(0, 0, 1)))
-		for _, ddl := range []string{make, attach} {
+		for _, ddl := range []string{create, attach} {
 			if _, err := q.Exec(ctx, ddl); err != nil && !madeMeanwhile(err) {
 				return err
 			}

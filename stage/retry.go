@@ -22,7 +22,7 @@ const (
 // MaxAttemptsLimit is the greatest Retry.MaxAttempts.
 const MaxAttemptsLimit = 10_000
 
-// NoJitter, as Retry.Jitter, turns jitter off.
+// NoJitter is the Retry.Jitter that turns jitter off.
 const NoJitter time.Duration = -1
 
 // Retry is a stage's retry policy, and an Option. A zero field takes its default. Attempts are counted per
@@ -166,7 +166,7 @@ func anyInChain(err error, f func(error) bool) bool {
 	if f(err) {
 		return true
 	}
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // this is the walk through what is wrapped
 	case interface{ Unwrap() error }:
 		return anyInChain(e.Unwrap(), f)
 	case interface{ Unwrap() []error }:

@@ -34,19 +34,19 @@ import (
 func main() {
 	pending := flag.Int("pending", 100_000, "timers pending at any time")
 	spread := flag.Duration("spread", time.Minute, "virtual time over which the timers are due")
-	real := flag.Duration("real", 20*time.Second, "length of the real-time phase, and how far ahead its timers are due")
+	length := flag.Duration("real", 20*time.Second, "length of the real-time phase, and how far ahead its timers are due")
 	floor := flag.Duration("floor", 2*time.Millisecond, "least sleep of the driving loop")
 	seed := flag.Uint64("seed", 1, "seed of the due times")
 	flag.Parse()
-	if *pending < 2 || *spread < time.Millisecond || *real <= 0 {
+	if *pending < 2 || *spread < time.Millisecond || *length <= 0 {
 		fmt.Fprintln(os.Stderr, "timers: -pending must be at least 2, -spread at least 1ms, -real above 0")
 		os.Exit(2)
 	}
 
 	out := map[string]any{"bench": "timers", "pending": *pending}
-	rnd := rand.New(rand.NewPCG(*seed, 0)) //nolint:gosec // repeatable
+	rnd := rand.New(rand.NewPCG(*seed, 0))
 	operations(*pending, *spread, rnd, out)
-	drive(*pending, *real, *floor, rnd, out)
+	drive(*pending, *length, *floor, rnd, out)
 	line, err := json.Marshal(out)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "timers:", err)

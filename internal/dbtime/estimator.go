@@ -191,5 +191,6 @@ func (e *Estimator) estimate(monotonic time.Duration) time.Time {
 
 // drift is how far the two clocks may move apart in a time.
 func (e *Estimator) drift(in time.Duration) time.Duration {
-	return in/1e6*e.driftPPM + in%1e6*e.driftPPM/1e6
+	ppm := int64(e.driftPPM)
+	return time.Duration(int64(in)/1e6*ppm + int64(in)%1e6*ppm/1e6)
 }

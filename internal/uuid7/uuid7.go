@@ -49,14 +49,14 @@ func (m *Minter) MintAt(t time.Time) uuid.UUID {
 		last := m.last.Load()
 		next := max(tick, last+1)
 		if m.last.CompareAndSwap(last, next) {
-			return assemble(uint64(next), m.random()) //nolint:gosec // never negative
+			return assemble(uint64(next), m.random())
 		}
 	}
 }
 
 // Time is the time in an id, to the millisecond, in UTC. For ids of other versions it means nothing.
 func Time(id uuid.UUID) time.Time {
-	return time.UnixMilli(int64(binary.BigEndian.Uint64(id[:8]) >> 16)).UTC() //nolint:gosec // 48 bits
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(id[:8]) >> 16)).UTC()
 }
 
 func assemble(tick, random uint64) uuid.UUID {

@@ -89,7 +89,6 @@ func TestBoxLetsGo(t *testing.T) {
 	item := new([1 << 20]byte)
 	runtime.AddCleanup(item, func(struct{}) { close(freed) }, struct{}{})
 	b.Put(item)
-	item = nil
 	b.Take()
 	b.Take()
 	for {

@@ -70,11 +70,11 @@ func (b *Bus) session(ctx context.Context) error {
 			if n.Channel != probe {
 				b.receive(n)
 			}
-		case err == errStale:
+		case errors.Is(err, errStale):
 			if err := b.resubscribe(ctx, conn, heard, false); err != nil {
 				return err
 			}
-		case err != context.DeadlineExceeded:
+		case !errors.Is(err, context.DeadlineExceeded):
 			return err
 		case asked:
 			return errProbe
@@ -203,12 +203,12 @@ func (b *Bus) receive(n *pgconn.Notification) {
 func (b *Bus) deliver(channel string, m message) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	switch {
-	case channel == engineChannel:
+	switch channel {
+	case engineChannel:
 		if b.engine != nil {
 			b.engine.Put(m.toEngine())
 		}
-	case channel == runChannel:
+	case runChannel:
 		ended := ids(m.Runs)
 		if m.Look {
 			ended = nil
