@@ -35,7 +35,7 @@ func (f *fixture) product() *pgx.Conn {
 func (f *fixture) unindexed() *pgx.Conn {
 	f.t.Helper()
 	c := f.product()
-	if _, err := c.Exec(f.ctx, `SET enable_indexscan = off; SET enable_bitmapscan = off`); err != nil {
+	if _, err := c.Exec(f.ctx, `SET enable_seqscan = on; SET enable_indexscan = off; SET enable_bitmapscan = off`); err != nil {
 		f.t.Fatal(err)
 	}
 	return c

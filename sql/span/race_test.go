@@ -223,6 +223,20 @@ func TestStaleLeaderSeizesNothing(t *testing.T) {
 	want(t, "flights", f.count(`SELECT count(*) FROM ax.flight`), 1)
 }
 
+func TestStaleLeaderTakesNothingAway(t *testing.T) {
+	f := newFixture(t)
+	f.stage(0, 1)
+	e := f.flight(0, shard.Span(0, 1), f.worker)
+	fence := f.fence()
+	f.exec(`UPDATE ax.lease SET epoch = 2`)
+	_, err := span.SeizeFrom(f.ctx, f.conn(), fence, []span.Handback{{Execution: e, Run: f.run, Set: shard.Of(0)}})
+	if !errors.Is(err, axsql.ErrFenced) {
+		t.Fatalf("taking away in a term that is over: %v, want ErrFenced", err)
+	}
+	want(t, "ready", f.count(`SELECT count(*) FROM ax.ready`), 0)
+	want(t, "flights", f.count(`SELECT count(*) FROM ax.flight`), 1)
+}
+
 // A take-over waits for the transaction that holds the fence, and the fence does not hold up renewals.
 func TestFenceHoldsTakeOver(t *testing.T) {
 	f := newFixture(t)
