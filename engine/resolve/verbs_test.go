@@ -54,6 +54,20 @@ func TestCancelSeesWhatWasHandedOutBeforeIt(t *testing.T) {
 	}
 }
 
+func TestCancelParksWhatIsReady(t *testing.T) {
+	h := newHouse(t, chain(2))
+	if err := h.client.Cancel(h.ctx, h.run, false, me); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "ready", h.count(`SELECT count(*) FROM ax.ready`), 0)
+	want(t, "parked as cancelled", h.count(`SELECT count(*) FROM ax.parked WHERE reason = 2`), 1)
+	want(t, "the first stage", h.state(0), stage.StageCancelled)
+	want(t, "the second stage", h.state(1), stage.StageCancelled)
+	h.resolve()
+	want(t, "the run", h.runState(), stage.RunCancelled)
+	h.check(history.Options{Ended: true})
+}
+
 // A finish and a cancel of the same flight, in either order. What has succeeded before the cancel has succeeded; what
 // the cancel has parked by force is fenced.
 func TestFinishAgainstCancel(t *testing.T) {
