@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"axflow/internal/pgtest"
 )
 
 func box[T any]() *Box[T] { return newBox(func(*Box[T]) {}) }
@@ -91,15 +93,15 @@ func TestBoxLetsGo(t *testing.T) {
 	b.Put(item)
 	b.Take()
 	b.Take()
-	for {
+	pgtest.Eventually(t, patient, func() (bool, string) {
 		runtime.GC()
 		select {
 		case <-freed:
+			return true, ""
 		default:
-			continue
+			return false, "an item that was read is still held"
 		}
-		break
-	}
+	})
 	for range maxKept + 1 {
 		b.Put(nil)
 	}

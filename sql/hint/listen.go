@@ -18,6 +18,7 @@ const probeAnswer = 5 * time.Second
 var (
 	errProbe = errors.New("the probe did not come back")
 	errStale = errors.New("the subscriptions changed")
+	errQuiet = errors.New("nothing was heard") // not context.DeadlineExceeded, which may be the end of Run
 )
 
 // listen receives from other processes, and connects again for ever.
@@ -74,7 +75,7 @@ func (b *Bus) session(ctx context.Context) error {
 			if err := b.resubscribe(ctx, conn, heard, false); err != nil {
 				return err
 			}
-		case !errors.Is(err, context.DeadlineExceeded):
+		case !errors.Is(err, errQuiet):
 			return err
 		case asked:
 			return errProbe
@@ -99,7 +100,7 @@ func (b *Bus) nextProbe() time.Time {
 	return time.Now().Add(b.cfg.Probe)
 }
 
-// wait returns the next notification, errStale when the subscriptions changed, context.DeadlineExceeded when nothing
+// wait returns the next notification, errStale when the subscriptions changed, errQuiet when nothing
 // came until then, or what broke the connection.
 func (b *Bus) wait(ctx context.Context, conn *pgx.Conn, until time.Time) (*pgconn.Notification, error) {
 	wctx, cancel := context.WithDeadline(ctx, until)
@@ -124,7 +125,7 @@ func (b *Bus) wait(ctx context.Context, conn *pgx.Conn, until time.Time) (*pgcon
 	case stale:
 		return nil, errStale
 	default:
-		return nil, context.DeadlineExceeded
+		return nil, errQuiet
 	}
 }
 

@@ -3,6 +3,7 @@ package hint
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net"
 	"slices"
 	"sync/atomic"
@@ -16,6 +17,7 @@ import (
 )
 
 func TestListenerKilled(t *testing.T) {
+	t.Parallel()
 	db := pgtest.New(t, pgtest.Empty())
 	a, b := on(t, db, noProbe), on(t, db, noProbe)
 	w := uuid.New()
@@ -42,6 +44,7 @@ func TestListenerKilled(t *testing.T) {
 
 // Subscriptions are heeded while the listener waits; who comes is told to look, and who has gone is not listened for.
 func TestSubscriptionsChange(t *testing.T) {
+	t.Parallel()
 	db := pgtest.New(t, pgtest.Empty())
 	a, b := on(t, db, noProbe), on(t, db, noProbe)
 	start(t, a)
@@ -65,6 +68,7 @@ func TestSubscriptionsChange(t *testing.T) {
 }
 
 func TestChannels(t *testing.T) {
+	t.Parallel()
 	db := pgtest.New(t, pgtest.Empty())
 	ctx := pgtest.Context(t, patient)
 	b := on(t, db)
@@ -103,6 +107,7 @@ func TestChannels(t *testing.T) {
 }
 
 func TestMuteBetweenProcesses(t *testing.T) {
+	t.Parallel()
 	db := pgtest.New(t, pgtest.Empty())
 	a, b := on(t, db, noProbe), on(t, db, noProbe)
 	engine := b.SubscribeEngine()
@@ -119,19 +124,25 @@ func TestMuteBetweenProcesses(t *testing.T) {
 	b.Mute(false)
 	until(t, engine, "the look after the silence", looks)
 
-	sent := a.Stats().Payloads.Load()
+	paid := func(n uint64) {
+		t.Helper()
+		pgtest.Eventually(t, patient, func() (bool, string) {
+			got := a.Stats().Payloads.Load()
+			return got == n, fmt.Sprintf("%d payloads were sent, want %d", got, n)
+		})
+	}
+	paid(1)
 	a.Mute(true)
 	a.ToEngine(Engine{IDs: numbers(2, 1)})
 	a.Mute(false)
 	if n := until(t, engine, "the look after the sender's silence", looks); len(n.IDs) != 0 {
 		t.Errorf("a muted sender said %v", n.IDs)
 	}
-	pgtest.Eventually(t, patient, func() (bool, string) {
-		return a.Stats().Payloads.Load() == sent+2, "not just a look each for leader and waiters"
-	})
+	paid(3) // the looks for leader and waiters
 }
 
 func TestPollOnly(t *testing.T) {
+	t.Parallel()
 	db := pgtest.New(t, pgtest.Empty())
 	a, b := on(t, db, func(cfg *Config) { cfg.PollOnly = true }), on(t, db, noProbe)
 	deaf, engine := a.SubscribeWorker(number(1)), b.SubscribeEngine()
@@ -154,6 +165,7 @@ func TestPollOnly(t *testing.T) {
 }
 
 func TestStrangePayloads(t *testing.T) {
+	t.Parallel()
 	db := pgtest.New(t, pgtest.Empty())
 	b := on(t, db, noProbe)
 	w := uuid.New()
@@ -200,6 +212,7 @@ func (c *deafConn) Read(p []byte) (int, error) {
 
 // While the probe comes back the connection stays; when it does not, the listener connects anew and has everybody look.
 func TestProbe(t *testing.T) {
+	t.Parallel()
 	db := pgtest.New(t, pgtest.Empty())
 	deaf := new(atomic.Bool) // of the connections so far
 	var current atomic.Pointer[atomic.Bool]
@@ -233,5 +246,41 @@ func TestProbe(t *testing.T) {
 	until(t, engine, "the look of the new connection", looks)
 	if r, l := b.Stats().Reconnects.Load(), b.Stats().Listening.Load(); r != 1 || l != 2 {
 		t.Errorf("%d reconnects and %d connections, want 1 and 2", r, l)
+	}
+}
+
+// Run ends with its context, whatever ended that: a deadline is not taken for the listener's own silence.
+func TestEndsByDeadline(t *testing.T) {
+	t.Parallel()
+	b := on(t, pgtest.New(t, pgtest.Empty()), noProbe)
+	deadline, expire := newExpiring()
+	ended := make(chan error, 1)
+	go func() { ended <- b.Run(deadline) }()
+	pgtest.Eventually(t, patient, func() (bool, string) { return b.Stats().Listening.Load() == 1, "not listening" })
+	expire()
+	if err := pgtest.Receive(t, patient, ended, "the end of Run"); err != nil {
+		t.Errorf("Run: %v, want nil", err)
+	}
+}
+
+// expiring is a context that ends by its deadline, when the test says so.
+type expiring struct {
+	context.Context
+	done chan struct{}
+}
+
+func newExpiring() (context.Context, func()) {
+	e := &expiring{context.Background(), make(chan struct{})}
+	return e, func() { close(e.done) }
+}
+
+func (e *expiring) Done() <-chan struct{} { return e.done }
+
+func (e *expiring) Err() error {
+	select {
+	case <-e.done:
+		return context.DeadlineExceeded
+	default:
+		return nil
 	}
 }

@@ -31,6 +31,7 @@ func kill(t *testing.T, db *pgtest.DB, name string) {
 }
 
 func TestBetweenProcesses(t *testing.T) {
+	t.Parallel()
 	db := pgtest.New(t, pgtest.Empty())
 	a, b := on(t, db, noProbe), on(t, db, noProbe)
 	w := uuid.New()
@@ -67,6 +68,7 @@ func TestBetweenProcesses(t *testing.T) {
 // A burst is few transactions: after the first, at most one in each Flush.
 func TestBurstCoalesces(t *testing.T) {
 	const flush, hints = 200 * time.Millisecond, 1000
+	t.Parallel()
 	db := pgtest.New(t, pgtest.Empty())
 	a, b := on(t, db, noProbe, func(cfg *Config) { cfg.Flush = flush }), on(t, db, noProbe)
 	engine := b.SubscribeEngine()
@@ -96,6 +98,7 @@ func TestBurstCoalesces(t *testing.T) {
 
 // What waits when the bus ends goes out before Flush has passed.
 func TestLastFlush(t *testing.T) {
+	t.Parallel()
 	db := pgtest.New(t, pgtest.Empty())
 	a, b := on(t, db, noProbe, func(cfg *Config) { cfg.Flush = time.Second }), on(t, db, noProbe)
 	engine := b.SubscribeEngine()
@@ -111,6 +114,7 @@ func TestLastFlush(t *testing.T) {
 
 // What is said to a connection that has died is said again.
 func TestNotifierKilled(t *testing.T) {
+	t.Parallel()
 	db := pgtest.New(t, pgtest.Empty())
 	a, b := on(t, db, noProbe), on(t, db, noProbe)
 	engine := b.SubscribeEngine()
@@ -134,6 +138,7 @@ func TestNotifierKilled(t *testing.T) {
 
 // Nobody waits for a database that is not there; what was said meanwhile is said when it comes.
 func TestDatabaseComesLate(t *testing.T) {
+	t.Parallel()
 	db := pgtest.New(t, pgtest.Empty())
 	var up atomic.Bool
 	var tries atomic.Int32
@@ -164,6 +169,7 @@ func TestDatabaseComesLate(t *testing.T) {
 
 // A server that takes connections and never answers delays neither senders nor the end.
 func TestSilentDatabase(t *testing.T) {
+	t.Parallel()
 	db := pgtest.New(t, pgtest.Empty())
 	dialled := make(chan struct{}, 100)
 	b := on(t, db, func(cfg *Config) {
@@ -195,6 +201,7 @@ func TestSilentDatabase(t *testing.T) {
 }
 
 func TestNotifyTx(t *testing.T) {
+	t.Parallel()
 	db := pgtest.New(t, pgtest.Empty())
 	b := on(t, db, noProbe)
 	engine := b.SubscribeEngine()
@@ -232,6 +239,7 @@ func TestNotifyTx(t *testing.T) {
 
 // The flush gives up waiting for the disk for its own transaction alone.
 func TestFlushIsNotDurable(t *testing.T) {
+	t.Parallel()
 	db := pgtest.New(t, pgtest.Empty())
 	ctx := pgtest.Context(t, patient)
 	conn, err := db.Pool.Acquire(ctx)
