@@ -15,6 +15,7 @@ import (
 	"axflow/shard"
 	"axflow/sql/db"
 	"axflow/sql/pipe"
+	"axflow/sql/span"
 	"axflow/stage"
 )
 
@@ -223,6 +224,7 @@ func (t *task) take(tx pgx.Tx, output []byte) error {
 		Outcomes: []int16{int16(stage.Succeeded)}, StartedAt: []time.Time{t.result.Started},
 		FinishedAt: []time.Time{t.result.Finished}, Outputs: [][]byte{output}, Errors: [][]byte{nil}, Retire: false})
 	pipe.Rows(p, &rows)
+	p.Text(span.BoundIdle) // the flight is locked from here on, and only the commit is to come
 	if err := p.Send(ctx, tx); err != nil {
 		return fmt.Errorf("finishing inside the transaction: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -66,6 +67,7 @@ type Watch struct {
 	cfg      Config
 	q        *db.Queries
 	seen     map[uuid.UUID]*sight
+	buried   []db.WorkersRow // by this watch, and their work is not back yet
 	failures uint64
 }
 
@@ -131,28 +133,36 @@ func (w *Watch) look(ctx context.Context) error {
 	if err := w.bury(ctx, dead); err != nil {
 		return err
 	}
-	if len(dead) > 0 {
-		// Nothing new may go to the dead while their work comes back; what they hold still counts.
-		w.tell(ctx, rows, func(id uuid.UUID) bool { _, gone := dead[id]; return gone }, nil)
+	live := make([]db.WorkersRow, 0, len(rows))
+	for _, row := range rows {
+		if _, gone := dead[row.ID]; gone {
+			row.State = draining
+			w.buried = append(w.buried, row)
+		} else {
+			live = append(live, row)
+		}
+	}
+	if len(w.buried) > 0 {
+		// Nothing new may go to the dead while their work comes back; what they hold still counts. The living do
+		// not wait until it is back: somebody may hold it locked.
+		w.tell(ctx, slices.Concat(w.buried, live))
 	}
 	if err := w.seize(ctx); err != nil {
 		return err
 	}
-	if err := w.seizeOverdue(ctx, rows, dead); err != nil {
+	w.buried = nil
+	if err := w.seizeOverdue(ctx, live); err != nil {
 		return err
 	}
-	w.tell(ctx, rows, nil, dead)
+	w.tell(ctx, live)
 	return nil
 }
 
-// tell passes the workers on; those that drains names get nothing new, those in without are left out.
-func (w *Watch) tell(ctx context.Context, rows []db.WorkersRow, drains func(uuid.UUID) bool, without map[uuid.UUID]int64) {
+// tell passes the workers on.
+func (w *Watch) tell(ctx context.Context, rows []db.WorkersRow) {
 	live := make([]board.Worker, 0, len(rows))
 	for _, row := range rows {
-		if _, gone := without[row.ID]; gone {
-			continue
-		}
-		bw := board.Worker{ID: row.ID, Labels: row.Labels, Urgent: int(row.Urgent), Draining: row.State == draining || drains != nil && drains(row.ID)}
+		bw := board.Worker{ID: row.ID, Labels: row.Labels, Urgent: int(row.Urgent), Draining: row.State == draining}
 		if err := json.Unmarshal(row.Handlers, &bw.Handlers); err != nil {
 			w.cfg.Logger.Error("a worker's handlers cannot be read", "worker", row.ID, "err", err)
 			continue

@@ -25,11 +25,11 @@ type longRun struct {
 
 // seizeOverdue takes tasks away that their workers report as running for longer than they may: a worker ends such
 // a task by itself, unless its watchdog is broken. Its late report is then refused.
-func (w *Watch) seizeOverdue(ctx context.Context, rows []db.WorkersRow, dead map[uuid.UUID]int64) error {
+func (w *Watch) seizeOverdue(ctx context.Context, rows []db.WorkersRow) error {
 	var runs []longRun
 	ids := make([]uuid.UUID, 0)
 	for _, row := range rows {
-		if _, gone := dead[row.ID]; gone || len(row.Running) <= len("[]") {
+		if len(row.Running) <= len("[]") {
 			continue
 		}
 		var list []longRun

@@ -20,7 +20,7 @@ type Who struct {
 
 // verb runs one operator act under the run's lock.
 func (c *Client) verb(ctx context.Context, id uuid.UUID, act func(pgx.Tx, *db.Queries, db.LockRunRow) error) error {
-	return pgx.BeginFunc(ctx, c.cfg.Pool, func(tx pgx.Tx) error {
+	return pgx.BeginTxFunc(ctx, c.cfg.Pool, pgx.TxOptions{BeginQuery: "begin; " + span.BoundIdle}, func(tx pgx.Tx) error {
 		q := db.New(tx)
 		run, err := q.LockRun(ctx, id)
 		if errors.Is(err, pgx.ErrNoRows) || err == nil && run.Namespace != c.cfg.Namespace {

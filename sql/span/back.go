@@ -43,9 +43,11 @@ func giveBack(ctx context.Context, conn Conn, fence *axsql.Fence, worker *uuid.U
 	var rows []db.TakeFromFlightsRow
 	var locked []db.LockStagesRow
 	p := pipe.New()
-	p.Text("begin")
 	if fence != nil {
+		p.Text("begin")
 		_ = fence.Hold(ctx, p.Queries)
+	} else {
+		begin(p)
 	}
 	_, _ = p.TakeFromFlights(ctx, params)
 	pipe.Rows(p, &rows)

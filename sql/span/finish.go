@@ -183,7 +183,7 @@ func (c *call) settle(ctx context.Context, conn Conn) (Receipt, error) {
 	var rows []db.FinishSpansRow
 	var locked []db.LockStagesRow
 	p := pipe.New()
-	p.Text("begin")
+	begin(p)
 	_, _ = p.FinishSpans(ctx, c.params)
 	pipe.Rows(p, &rows)
 	lockStages(ctx, p, c.all, &locked)

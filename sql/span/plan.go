@@ -44,7 +44,7 @@ func FinishPlan(ctx context.Context, conn CopyConn, worker uuid.UUID, r PlanRepo
 	var rows []db.FinishSpansRow
 	var locked []db.LockStagesRow
 	p := pipe.New()
-	p.Text("begin")
+	begin(p)
 	_, _ = p.FinishSpans(ctx, c.params)
 	pipe.Rows(p, &rows)
 	lockStages(ctx, p, []StageKey{key}, &locked)
