@@ -67,6 +67,7 @@ func TestDatabaseRestarted(t *testing.T) {
 // Nobody hears anything: heartbeats, reloads and scans alone bring the runs to their end.
 func TestEveryHintDropped(t *testing.T) {
 	t.Run("muted", func(t *testing.T) {
+		t.Parallel()
 		s := newSite(t, pgtest.New(t, pgtest.Pool(ownSessions)), nil)
 		s.bus.Mute(true)
 		heard := s.eavesdrop()
@@ -76,6 +77,7 @@ func TestEveryHintDropped(t *testing.T) {
 		}
 	})
 	t.Run("poll only", func(t *testing.T) {
+		t.Parallel()
 		s := newSite(t, pgtest.New(t, pgtest.Pool(ownSessions)), func(c *hint.Config) { c.PollOnly = true })
 		s.unheard(role{PollOnly: true})
 		if n := query[int](s, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'ax-listen' AND "+others); n > 0 {

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 type params struct {
 	Shards int      `json:"shards"`
 	Gates  []string `json:"gates"` // where handlers wait to be let pass
+	Fail   bool     `json:"fail"`  // the shards of plain fail in their first attempt
 }
 
 type nothing = struct{}
@@ -65,9 +67,7 @@ func newFlows(door *doorway) *flows {
 	f.single = flow.New("single", stage.New("only", func(context.Context, params) (nothing, error) { return nothing{}, nil }))
 
 	effect := worker.InTxShards("effect", plan, f.effect)
-	plain := shard.New("plain", plan, func(ctx context.Context, p params, s shard.Shard) (int, error) {
-		return s.Index, f.gate(ctx, p, gatePlain)
-	})
+	plain := shard.New("plain", plan, f.plain, stage.Retry{InitialInterval: 50 * time.Millisecond})
 	f.effects = flow.New("effects", effect, plain)
 	return f
 }
@@ -87,6 +87,18 @@ func (f *flows) gate(ctx context.Context, p params, point string) error {
 
 func (f *flows) many(ctx context.Context, p params, s shard.Shard) (int, error) {
 	return s.Index, f.gate(ctx, p, gateMany)
+}
+
+var errFirst = errors.New("the first attempt fails")
+
+func (f *flows) plain(ctx context.Context, p params, s shard.Shard) (int, error) {
+	if err := f.gate(ctx, p, gatePlain); err != nil {
+		return 0, err
+	}
+	if info, _ := stage.InfoFrom(ctx); p.Fail && info.Attempt == 1 {
+		return 0, errFirst
+	}
+	return s.Index, nil
 }
 
 func (f *flows) effect(ctx context.Context, p params, s shard.Shard) (func(context.Context, pgx.Tx) (int, error), error) {

@@ -41,6 +41,7 @@ func TestWorkerKilledWithUnflushedResults(t *testing.T) {
 func TestWorkerStoppedBeyondItsTTL(t *testing.T) {
 	for _, point := range []string{gateCompute, gateInserted} {
 		t.Run(point, func(t *testing.T) {
+			t.Parallel()
 			s := newSite(t, pgtest.New(t, pgtest.Pool(ownSessions)), nil)
 			s.engine("engine")
 			a := s.worker("a")
@@ -79,6 +80,7 @@ func TestWorkerStoppedBeyondItsTTL(t *testing.T) {
 
 // Work is handed to a worker that dies before it starts any of it.
 func TestHandedToWorkerThatDies(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, pgtest.New(t, pgtest.Pool(ownSessions)), nil)
 	s.engine("engine")
 	a := s.worker("a")
