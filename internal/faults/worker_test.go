@@ -8,7 +8,7 @@ import (
 )
 
 // A worker is killed with results that it has not written down: its work is done again, nothing is lost and nothing
-// finishes twice, although the commit that was under way when it died takes place after its death.
+// finishes twice, although the commit that was under way when it died may take place after its death.
 func TestWorkerKilledWithUnflushedResults(t *testing.T) {
 	s := newSite(t, pgtest.New(t, pgtest.Pool(ownSessions)), nil)
 	s.engine("engine")
