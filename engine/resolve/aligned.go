@@ -36,7 +36,14 @@ func (r *Resolver) Align(ctx context.Context, conn Conn, key span.StageKey) (spa
 	if err != nil || len(receipt.Ready)+len(receipt.Decided) == 0 {
 		rollback(ctx, conn)
 	}
-	return receipt, len(heads) > 0, err
+	if len(heads) > 0 || err != nil {
+		return receipt, true, err
+	}
+	held, err := db.New(conn).OpenAmong(ctx, []uuid.UUID{key.Run}) // an ended run needs no further look
+	if err != nil {
+		return receipt, false, fmt.Errorf("looking whether run %s is open: %w", key.Run, err)
+	}
+	return receipt, len(held) == 0, nil
 }
 
 func (r *Resolver) align(ctx context.Context, conn Conn, key span.StageKey, heads []db.LockRunsRow, stages []db.StagesOfRow) (span.Receipt, error) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -179,17 +180,44 @@ func (r *Resolver) collect(ctx context.Context, conn Conn, heads []db.LockRunsRo
 			x.finished[int(s.Ord)] = *s.FinishedAt
 		}
 	}
+	if err := busy(ctx, q, news, locked, a); err != nil {
+		return nil, err
+	}
+	return works, nil
+}
+
+// busy notes the news of runs that were not locked although they are open: somebody else holds them. News of runs
+// that have ended, were set aside, or are gone is forgotten.
+func busy(ctx context.Context, q *db.Queries, news News, locked map[uuid.UUID]*work, a *Answer) error {
+	var missing []uuid.UUID
 	for _, k := range news.Stages {
 		if locked[k.Run] == nil {
-			a.Busy.Stages = append(a.Busy.Stages, k)
+			missing = append(missing, k.Run)
 		}
 	}
 	for _, id := range news.Runs {
 		if locked[id] == nil {
+			missing = append(missing, id)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	held, err := q.OpenAmong(ctx, distinct(missing))
+	if err != nil {
+		return fmt.Errorf("looking at %d runs that others may hold: %w", len(missing), err)
+	}
+	for _, k := range news.Stages {
+		if slices.Contains(held, k.Run) && locked[k.Run] == nil {
+			a.Busy.Stages = append(a.Busy.Stages, k)
+		}
+	}
+	for _, id := range news.Runs {
+		if slices.Contains(held, id) && locked[id] == nil {
 			a.Busy.Runs = append(a.Busy.Runs, id)
 		}
 	}
-	return works, nil
+	return nil
 }
 
 // writing collects the rows of a Resolve.

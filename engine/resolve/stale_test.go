@@ -145,7 +145,9 @@ func TestOnlyOpenRunsAreDecided(t *testing.T) {
 			h := newHouse(t, chain(2))
 			h.finish(h.conn(), h.handOut(h.pool)[0], 0, stage.Succeeded)
 			h.exec(end)
-			want(t, "changed", h.resolve().Changed, 0)
+			a := h.resolve()
+			want(t, "changed", a.Changed, 0)
+			want(t, "to look at again", len(a.Busy.Runs)+len(a.Busy.Stages), 0)
 			want(t, "the second stage", h.state(1), stage.StageWaiting)
 		})
 	}

@@ -299,6 +299,31 @@ func (q *Queries) MarkStuck(ctx context.Context, arg MarkStuckParams) error {
 	return err
 }
 
+const openAmong = `-- name: OpenAmong :many
+SELECT run_id FROM ax.run WHERE finished_at IS NULL AND stuck IS NULL AND run_id = ANY($1::uuid[])
+`
+
+// Which of the runs are still to be decided, whoever holds them.
+func (q *Queries) OpenAmong(ctx context.Context, runIds []uuid.UUID) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, openAmong, runIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var run_id uuid.UUID
+		if err := rows.Scan(&run_id); err != nil {
+			return nil, err
+		}
+		items = append(items, run_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const openRuns = `-- name: OpenRuns :many
 SELECT run_id FROM ax.run WHERE finished_at IS NULL AND run_id > $1 ORDER BY run_id LIMIT $2
 `

@@ -7,6 +7,10 @@ WHERE run_id = ANY(@run_ids::uuid[]) AND finished_at IS NULL AND stuck IS NULL
 ORDER BY run_id
 FOR NO KEY UPDATE SKIP LOCKED;
 
+-- name: OpenAmong :many
+-- Which of the runs are still to be decided, whoever holds them.
+SELECT run_id FROM ax.run WHERE finished_at IS NULL AND stuck IS NULL AND run_id = ANY(@run_ids::uuid[]);
+
 -- name: LockRun :one
 -- Locks one run, whatever its state, for a verb.
 SELECT run_id, version_id, state, level, namespace, flow, queue FROM ax.run WHERE run_id = @run_id FOR NO KEY UPDATE;
