@@ -210,7 +210,7 @@ func (e *Engine) assemble(lead leader.Term, now *clock.Clock, conns []*pgxpool.C
 		return nil, err
 	}
 	t.loop = loop
-	t.watch = alive.New(alive.Config{Conn: leaderConn{conns[1]}, Fence: fence, Term: lead, Versions: e.versions, Bus: e.cfg.Bus, Box: t.box, Out: workers,
+	t.watch = alive.New(alive.Config{Conn: leaderConn{conns[1]}, Fence: fence, Term: lead, Versions: e.versions, Box: t.box, Out: workers,
 		Look: lookWorkers, Beat: e.cfg.Beat, TTL: e.cfg.WorkerTTL, Overdue: e.cfg.Overdue, Stats: &e.stats, Logger: e.cfg.Logger})
 	t.scanner = &scanner{conn: leaderConn{conns[2]}, fence: fence, resolver: resolver(), every: e.cfg.Scan, retention: e.cfg.Retention, look: lookRuns, box: t.box,
 		bus: e.cfg.Bus, stats: &e.stats, logger: e.cfg.Logger}

@@ -34,7 +34,6 @@ type Config struct {
 	Conn  dispatch.Conn // the watch's own
 	Fence axsql.Fence
 	Term  Term
-	Bus   *hint.Bus
 	// Box takes the news of seized work to the dispatcher.
 	Box *hint.Box[hint.Engine]
 	// Out takes the live workers to the dispatcher.

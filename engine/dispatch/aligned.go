@@ -33,8 +33,6 @@ func (a *aligned) add(k span.StageKey) {
 	a.dirty[k] = struct{}{}
 }
 
-func (a *aligned) touchUpstream(k span.StageKey) { a.touchRun(k.Run) }
-
 func (a *aligned) touchRun(run uuid.UUID) {
 	for k := range a.runs[run] {
 		a.dirty[k] = struct{}{}

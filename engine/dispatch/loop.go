@@ -226,7 +226,7 @@ func (l *Loop) take(ctx context.Context) error {
 		l.news.Stages = append(l.news.Stages, n.Stages...)
 		l.news.Runs = append(l.news.Runs, n.Runs...)
 		for _, k := range n.Stages {
-			l.aligned.touchUpstream(k)
+			l.aligned.touchRun(k.Run)
 		}
 		for _, left := range n.Left {
 			l.left(left)

@@ -95,7 +95,7 @@ func TestStaleLeaderBuriesNobody(t *testing.T) {
 	look <- struct{}{}
 	box := h.bus.SubscribeEngine()
 	defer box.Close()
-	w := alive.New(alive.Config{Conn: h.conn(), Fence: h.fence, Term: new(term), Bus: h.bus, Box: box, Out: out, Look: look, Beat: 20 * time.Millisecond,
+	w := alive.New(alive.Config{Conn: h.conn(), Fence: h.fence, Term: new(term), Box: box, Out: out, Look: look, Beat: 20 * time.Millisecond,
 		TTL: time.Second, Since: func(time.Time) time.Duration { return time.Hour }, Stats: new(dispatch.Stats), Logger: slog.New(slog.DiscardHandler)})
 	h.untilFenced(w.Run, `SELECT 1 - count(*) FROM ax.worker`)
 	want(t, "workers", h.count(`SELECT count(*) FROM ax.worker`), 1)

@@ -115,46 +115,6 @@ func (q *Queries) Journal(ctx context.Context, arg JournalParams) error {
 	return err
 }
 
-const journalOf = `-- name: JournalOf :many
-SELECT at, ord, generation, kind, actor, detail FROM ax.journal WHERE run_id = $1 ORDER BY at, id
-`
-
-type JournalOfRow struct {
-	At         time.Time
-	Ord        *int16
-	Generation *int16
-	Kind       string
-	Actor      string
-	Detail     []byte
-}
-
-func (q *Queries) JournalOf(ctx context.Context, runID uuid.UUID) ([]JournalOfRow, error) {
-	rows, err := q.db.Query(ctx, journalOf, runID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []JournalOfRow
-	for rows.Next() {
-		var i JournalOfRow
-		if err := rows.Scan(
-			&i.At,
-			&i.Ord,
-			&i.Generation,
-			&i.Kind,
-			&i.Actor,
-			&i.Detail,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const lockAllStages = `-- name: LockAllStages :many
 SELECT ord, generation, state, shard_total, max_attempts FROM ax.stage WHERE run_id = $1 ORDER BY ord FOR NO KEY UPDATE
 `

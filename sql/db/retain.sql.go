@@ -12,15 +12,6 @@ import (
 	"github.com/google/uuid"
 )
 
-const addDay = `-- name: AddDay :exec
-INSERT INTO ax.partition (day) VALUES ($1) ON CONFLICT DO NOTHING
-`
-
-func (q *Queries) AddDay(ctx context.Context, day time.Time) error {
-	_, err := q.db.Exec(ctx, addDay, day)
-	return err
-}
-
 const dropDayParked = `-- name: DropDayParked :exec
 DELETE FROM ax.parked WHERE run_id >= $1::uuid AND run_id < $2::uuid
 `

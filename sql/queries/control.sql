@@ -71,9 +71,6 @@ INSERT INTO ax.journal (run_id, id, ord, generation, kind, actor, detail)
 SELECT unnest(@run_ids::uuid[]), unnest(@ids::uuid[]), unnest(@ords::smallint[]), unnest(@generations::smallint[]), @kind,
        @actor, unnest(@details::jsonb[]);
 
--- name: JournalOf :many
-SELECT at, ord, generation, kind, actor, detail FROM ax.journal WHERE run_id = @run_id ORDER BY at, id;
-
 -- name: ParkFlights :exec
 -- A forced cancel: the (locked) flights of a run are parked where they stand, which fences their workers.
 WITH taken AS (

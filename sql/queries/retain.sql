@@ -1,6 +1,3 @@
--- name: AddDay :exec
-INSERT INTO ax.partition (day) VALUES (@day) ON CONFLICT DO NOTHING;
-
 -- name: OldDays :many
 SELECT day, dropping FROM ax.partition WHERE day < @before ORDER BY day;
 
