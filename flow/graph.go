@@ -33,19 +33,32 @@ type StageSpec struct {
 	Upstreams []int      `json:"upstreams"`  // ascending
 	AlignedTo int        `json:"aligned_to"` // ord of the stage that an aligned one follows; else -1
 
-	Rule            stage.Rule    `json:"rule"`
-	Retry           stage.Retry   `json:"retry"`
-	Timeout         stage.Timeout `json:"timeout"`
-	Level           *stage.Level  `json:"level,omitempty"` // nil: the run's
-	Queue           string        `json:"queue,omitempty"` // "": the run's
-	Limit           int           `json:"limit,omitempty"` // 0: none
-	Requires        []string      `json:"requires,omitempty"`
-	Cost            time.Duration `json:"cost_ns,omitempty"` // 0: unknown
-	Delay           time.Duration `json:"delay_ns,omitempty"`
-	Disabled        bool          `json:"disabled,omitempty"`
-	Uninterruptible bool          `json:"uninterruptible,omitempty"`
-	SkipEmpty       bool          `json:"skip_empty,omitempty"`
-	Tx              bool          `json:"tx,omitempty"`
+	Rule            stage.Rule         `json:"rule"`
+	Retry           stage.Retry        `json:"retry"`
+	Timeout         stage.Timeout      `json:"timeout"`
+	Level           *stage.Level       `json:"level,omitempty"` // nil: the run's
+	Queue           string             `json:"queue,omitempty"` // "": the run's
+	Limit           int                `json:"limit,omitempty"` // 0: none
+	Requires        []string           `json:"requires,omitempty"`
+	Prefers         []string           `json:"prefers,omitempty"`
+	Routing         stage.Routing      `json:"routing,omitempty"` // "": least cost
+	Key             *stage.Key         `json:"key,omitempty"`
+	Rate            *stage.Rate        `json:"rate,omitempty"`
+	RetryWindow     *stage.RetryWindow `json:"retry_window,omitempty"`
+	Breaker         *stage.Breaker     `json:"breaker,omitempty"`
+	Downstreams     []string           `json:"downstreams,omitempty"`
+	FailFast        bool               `json:"fail_fast,omitempty"`
+	Tolerate        int                `json:"tolerate,omitempty"`
+	TolerateShare   float64            `json:"tolerate_share,omitempty"`
+	Conditional     bool               `json:"conditional,omitempty"`
+	TeardownOf      *int               `json:"teardown_of,omitempty"` // ord of the stage that it takes down
+	Child           string             `json:"child,omitempty"`       // flow that it runs as a sub-flow
+	Cost            time.Duration      `json:"cost_ns,omitempty"`     // 0: unknown
+	Delay           time.Duration      `json:"delay_ns,omitempty"`
+	Disabled        bool               `json:"disabled,omitempty"`
+	Uninterruptible bool               `json:"uninterruptible,omitempty"`
+	SkipEmpty       bool               `json:"skip_empty,omitempty"`
+	Tx              bool               `json:"tx,omitempty"`
 
 	// Contract is a hash of what a worker's code must agree on to run the stage: the params' schema, the
 	// stage's kind, and the output's type. Policies are no part of it.
@@ -63,7 +76,14 @@ func graphOf(name string, schema json.RawMessage, defs []*stage.Def) *Graph {
 			Name: d.Name, Kind: d.Kind, Upstreams: make([]int, len(d.Upstreams)), AlignedTo: -1,
 			Rule: d.Rule, Retry: d.Retry, Timeout: d.Timeout, Level: d.Level, Queue: d.Queue, Limit: d.Limit,
 			Requires: d.Requires, Cost: d.Cost, Delay: d.Delay, Disabled: d.Disabled, Uninterruptible: d.Uninterruptible,
-			SkipEmpty: d.SkipEmpty, Tx: d.Tx, Contract: contractOf(schema, d),
+			SkipEmpty: d.SkipEmpty, Tx: d.Tx, Prefers: d.Prefers, Routing: d.Routing, Key: d.Key, Rate: d.Rate,
+			RetryWindow: d.RetryWindow, Breaker: d.Breaker, Downstreams: d.Downstreams, FailFast: d.FailFast,
+			Tolerate: d.Tolerate, TolerateShare: d.TolerateShare, Conditional: d.Conditional, Child: d.Child,
+			Contract: contractOf(schema, d),
+		}
+		if d.TeardownOf != nil {
+			setup := ord[d.TeardownOf]
+			s.TeardownOf = &setup
 		}
 		for j, u := range d.Upstreams {
 			s.Upstreams[j] = ord[u]

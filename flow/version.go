@@ -167,6 +167,39 @@ func (g *Graph) checkStage(ord int) []error {
 	for _, l := range s.Requires {
 		faults.add(stage.CheckLabel(l))
 	}
+	for _, l := range s.Prefers {
+		faults.add(stage.CheckLabel(l))
+	}
+	if s.Routing != "" && !s.Routing.Valid() {
+		faults.addf("routing %q is unknown", s.Routing)
+	}
+	if s.Key != nil {
+		faults.List = append(faults.List, s.Key.Check(s.Kind)...)
+	}
+	if s.Rate != nil {
+		faults.List = append(faults.List, s.Rate.Check()...)
+	}
+	if s.RetryWindow != nil {
+		faults.List = append(faults.List, s.RetryWindow.Check()...)
+	}
+	if s.Breaker != nil {
+		faults.List = append(faults.List, s.Breaker.Check()...)
+	}
+	for _, name := range s.Downstreams {
+		faults.add(stage.CheckName("downstream", name))
+	}
+	if s.Tolerate < 0 || !(s.TolerateShare >= 0 && s.TolerateShare <= 1) {
+		faults.addf("it tolerates %d failed shards and a share of %v: use 0 or more, and 0 to 1", s.Tolerate, s.TolerateShare)
+	}
+	if s.Kind == stage.Single && (s.FailFast || s.Tolerate > 0 || s.TolerateShare > 0) {
+		faults.addf("it is single and has a failure tolerance of shards")
+	}
+	if t := s.TeardownOf; t != nil && !slices.Contains(s.Upstreams, *t) {
+		faults.addf("it takes down %d, which is not one of its upstreams %v", *t, s.Upstreams)
+	}
+	if s.Child != "" {
+		faults.add(stage.CheckName("flow", s.Child))
+	}
 	if s.Contract == "" {
 		faults.addf("it has no contract")
 	}

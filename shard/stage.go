@@ -107,6 +107,12 @@ func (s *Stage[P, O]) Outputs(ctx context.Context) iter.Seq2[Shard, O] {
 	}
 }
 
+// Counts says how this stage's shards ended, to the handler of a stage that comes after it: with Tolerate, some may have
+// failed although the stage succeeded.
+func (s *Stage[P, O]) Counts(ctx context.Context) (stage.ShardCounts, error) {
+	return stage.CountsOf(ctx, s.def)
+}
+
 // Def returns the untyped definition; nil for a nil stage.
 func (s *Stage[P, O]) Def() *stage.Def {
 	if s == nil {

@@ -45,6 +45,10 @@ func (m *memory) Outputs(_ context.Context, up *stage.Def) iter.Seq2[stage.Shard
 }
 
 func (m *memory) Fail(err error) { m.failure = err }
+func (m *memory) Heartbeat()     {}
+func (m *memory) Counts(context.Context, *stage.Def) (stage.ShardCounts, error) {
+	return stage.ShardCounts{Total: 4, Succeeded: 3, Failed: 1}, nil
+}
 
 type params struct {
 	Rows int64 `json:"rows"`

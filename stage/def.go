@@ -60,6 +60,19 @@ type Def struct {
 	Level                     *Level // nil: the run's
 	Queue                     string // "": the run's
 	Limit                     int    // 0: none
+	Key                       *Key   // nil: none
+	Rate                      *Rate  // nil: none
+	RetryWindow               *RetryWindow
+	Breaker                   *Breaker // of the handler; nil: none
+	Downstreams               []string
+	Prefers                   []string
+	Routing                   Routing // "": LeastCost
+	FailFast                  bool
+	Tolerate                  int     // shards that may fail for good
+	TolerateShare             float64 // the same, as a share of them
+	Conditional               bool    // Handler.When is set
+	TeardownOf                *Def    // the stage whose work it takes down; also one of Upstreams
+	Child                     string  // name of the sub-flow that it runs; "": none
 	Requires                  []string
 	Cost                      time.Duration
 	Delay                     time.Duration // from the release to the first hand-out

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"strconv"
 	"time"
@@ -57,6 +58,10 @@ type Env interface {
 	// Outputs streams the shards of a sharded upstream that succeeded, in the order of their indices. An
 	// error is yielded once, last.
 	Outputs(ctx context.Context, up *Def) iter.Seq2[Shard, error]
+	// Counts says how the shards of a decided upstream ended. The error is ErrNotUpstream, wrapped, or of the database.
+	Counts(ctx context.Context, up *Def) (ShardCounts, error)
+	// Heartbeat is a sign of life of the handler, for Timeout.Heartbeat.
+	Heartbeat()
 	// Fail remembers the error of a stream: the attempt fails with it even if the handler returns nil.
 	Fail(err error)
 }
@@ -82,4 +87,25 @@ func InfoFrom(ctx context.Context) (info Info, ok bool) {
 		return Info{}, false
 	}
 	return env.Info(), true
+}
+
+// Heartbeat is a handler's sign of life. A stage with Timeout.Heartbeat must give one within that time again and again, or its
+// attempt is timed out. It costs next to nothing, and does nothing for a context that is not a handler's.
+func Heartbeat(ctx context.Context) {
+	if env, ok := EnvFrom(ctx); ok {
+		env.Heartbeat()
+	}
+}
+
+// CountsOf says how the shards of up ended, to the handler of a stage that comes after it. It is for adapters.
+func CountsOf(ctx context.Context, up *Def) (ShardCounts, error) {
+	env, ok := EnvFrom(ctx)
+	if !ok {
+		return ShardCounts{}, fmt.Errorf("counting the shards of stage %q: %w", up.Name, ErrNoEnv)
+	}
+	c, err := env.Counts(ctx, up)
+	if err != nil {
+		return ShardCounts{}, fmt.Errorf("counting the shards of stage %q: %w", up.Name, err)
+	}
+	return c, nil
 }

@@ -13,6 +13,9 @@ type Handler struct {
 	// ParamsShareable says that the decoded params hold nothing that a handler could change for others (no
 	// pointers, maps, slices, channels, functions, interfaces), so one value may serve all shards.
 	ParamsShareable bool
+	// When tells whether a conditional stage is to run; nil: always. It runs before the handler of an unsharded stage and
+	// before the plan of a sharded one.
+	When func(ctx context.Context, params any) (bool, error)
 	// Run runs one task and returns its JSON output; nil when the output type is struct{}.
 	Run func(ctx context.Context, c Call) (output []byte, err error)
 	// Plan computes the shards of a sharded stage; nil for other kinds.

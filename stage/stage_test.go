@@ -240,3 +240,9 @@ func TestKindText(t *testing.T) {
 		t.Error("an unknown kind passes")
 	}
 }
+
+func (m memory) Heartbeat() {}
+
+func (m memory) Counts(context.Context, *stage.Def) (stage.ShardCounts, error) {
+	return stage.ShardCounts{Total: 4, Succeeded: 3, Failed: 1}, nil
+}

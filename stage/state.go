@@ -42,6 +42,7 @@ type Outcome int16
 const (
 	Succeeded   Outcome = 10
 	Failed      Outcome = 11
+	NotNeeded   Outcome = 13 // its condition was false: the stage is skipped
 	TimedOut    Outcome = 15
 	Interrupted Outcome = 16 // stopped by a deploy, a drain or an operator: costs no attempt
 	Lost        Outcome = 17 // its worker died: costs no attempt
@@ -82,7 +83,7 @@ var runMoves = map[RunState][]RunState{
 var stageMoves = map[StageState][]StageState{
 	StageWaiting:        {StagePlanning, StageRunning, StageSucceeded, StageCancelled, StageSkipped, StageUpstreamFailed},
 	StagePlanning:       {StageWaiting, StageRunning, StageCancelling, StageSucceeded, StageFailed, StageCancelled, StageSkipped},
-	StageRunning:        {StageWaiting, StageCancelling, StageSucceeded, StageFailed, StageCancelled, StageUpstreamFailed},
+	StageRunning:        {StageWaiting, StageCancelling, StageSucceeded, StageFailed, StageCancelled, StageSkipped, StageUpstreamFailed},
 	StageCancelling:     {StageSucceeded, StageFailed, StageCancelled},
 	StageSucceeded:      {StageWaiting},
 	StageFailed:         {StageWaiting, StageRunning},
@@ -178,7 +179,7 @@ var stageNames = map[StageState]string{
 }
 
 var outcomeNames = map[Outcome]string{
-	Succeeded: "succeeded", Failed: "failed", TimedOut: "timed_out", Interrupted: "interrupted", Lost: "lost",
+	Succeeded: "succeeded", Failed: "failed", NotNeeded: "skipped", TimedOut: "timed_out", Interrupted: "interrupted", Lost: "lost",
 }
 
 var taskNames = map[TaskState]string{

@@ -122,3 +122,11 @@ func (t *task) page(ctx context.Context, h *handling, s *head, first int) (page 
 	}
 	return page, nil
 }
+
+// Counts reads how an upstream's shards ended.
+func (t *task) Counts(ctx context.Context, up *stage.Def) (stage.ShardCounts, error) {
+	return stage.ShardCounts{}, errors.New("not yet")
+}
+
+// Heartbeat is the handler's sign of life.
+func (t *task) Heartbeat() {}

@@ -18,6 +18,49 @@ type AxAsk struct {
 	AskedAt     time.Time
 }
 
+type AxAudit struct {
+	Namespace string
+	ID        uuid.UUID
+	At        time.Time
+	Actor     string
+	Verb      string
+	Target    string
+	Reason    string
+	Detail    []byte
+}
+
+type AxChild struct {
+	ParentRun  uuid.UUID
+	Ord        int16
+	Generation int16
+	Shard      int32
+	Attempt    int16
+	ChildRun   uuid.UUID
+}
+
+type AxCircuit struct {
+	Namespace string
+	Kind      string
+	Name      string
+	State     int16
+	Manual    bool
+	Failures  int32
+	OpenedAt  *time.Time
+	Until     *time.Time
+	LastError string
+	Actor     string
+	Reason    string
+	Version   int32
+	UpdatedAt time.Time
+}
+
+type AxExpiry struct {
+	RunID      uuid.UUID
+	Ord        int16
+	Generation int16
+	ExpiresAt  time.Time
+}
+
 type AxFlight struct {
 	ID           uuid.UUID
 	RunID        uuid.UUID
@@ -58,6 +101,15 @@ type AxFlowVersion struct {
 	CreatedAt time.Time
 }
 
+type AxHold struct {
+	Namespace string
+	Kind      string
+	Name      string
+	Actor     string
+	Reason    string
+	HeldAt    time.Time
+}
+
 type AxJournal struct {
 	RunID      uuid.UUID
 	ID         uuid.UUID
@@ -67,6 +119,13 @@ type AxJournal struct {
 	Kind       string
 	Actor      string
 	Detail     []byte
+}
+
+type AxLearned struct {
+	Handler   string
+	MeanNs    int64
+	Samples   int32
+	UpdatedAt time.Time
 }
 
 type AxLease struct {
@@ -85,29 +144,67 @@ type AxLeaseTerm struct {
 }
 
 type AxParked struct {
-	ID         uuid.UUID
-	RunID      uuid.UUID
-	ParkedAt   time.Time
-	ReadyAt    time.Time
-	VersionID  int32
-	N          int32
-	Ord        int16
-	Generation int16
-	Kind       int16
-	Attempt    int16
-	Delivery   int16
-	Losses     int16
-	Level      int16
-	Reason     int16
-	Namespace  string
-	Queue      string
-	Key        *string
-	Todo       pgtype.Multirange[pgtype.Range[pgtype.Int4]]
+	ID          uuid.UUID
+	RunID       uuid.UUID
+	ParkedAt    time.Time
+	ReadyAt     time.Time
+	VersionID   int32
+	N           int32
+	Ord         int16
+	Generation  int16
+	Kind        int16
+	Attempt     int16
+	Delivery    int16
+	Losses      int16
+	Level       int16
+	Reason      int16
+	Namespace   string
+	Queue       string
+	Key         *string
+	Todo        pgtype.Multirange[pgtype.Range[pgtype.Int4]]
+	Fingerprint *string
 }
 
 type AxPartition struct {
 	Day      time.Time
 	Dropping bool
+}
+
+type AxPool struct {
+	Namespace string
+	Handler   string
+	Slots     int32
+	Actor     string
+	UpdatedAt time.Time
+}
+
+type AxQueue struct {
+	Namespace   string
+	Name        string
+	Capacity    *int32
+	Concurrency *int32
+	Weights     []int32
+	Decay       *float64
+	AlertAt     float32
+	RefuseAt    float32
+	PauseAt     float32
+	ResumeAt    float32
+	CoreLevel   int16
+	LowLevel    int16
+	Depth       int64
+	Pressure    int16
+	PublishedAt *time.Time
+	Version     int32
+	UpdatedAt   time.Time
+}
+
+type AxRate struct {
+	Name      string
+	WidthMs   int64
+	Slot      int64
+	Counts    []int32
+	Unstarted int32
+	UpdatedAt time.Time
 }
 
 type AxReady struct {
@@ -130,6 +227,25 @@ type AxReady struct {
 	Todo       pgtype.Multirange[pgtype.Range[pgtype.Int4]]
 }
 
+type AxReplay struct {
+	ID         uuid.UUID
+	Namespace  string
+	State      string
+	Filter     []byte
+	PerSecond  *float64
+	Canary     int32
+	Total      int32
+	Moved      int32
+	Failed     int32
+	Cursor     []byte
+	Note       string
+	Actor      string
+	Reason     string
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
+	FinishedAt *time.Time
+}
+
 type AxResult struct {
 	RunID        uuid.UUID
 	WorkerID     uuid.UUID
@@ -150,23 +266,24 @@ type AxResult struct {
 }
 
 type AxRun struct {
-	RunID      uuid.UUID
-	VersionID  int32
-	State      int16
-	Level      int16
-	Version    int32
-	CreatedAt  time.Time
-	FinishedAt *time.Time
-	Deadline   *time.Time
-	Namespace  string
-	Flow       string
-	Queue      string
-	Trigger    string
-	Params     []byte
-	Tags       []byte
-	TraceID    *uuid.UUID
-	Stuck      *string
-	Error      []byte
+	RunID       uuid.UUID
+	VersionID   int32
+	State       int16
+	Level       int16
+	Version     int32
+	CreatedAt   time.Time
+	FinishedAt  *time.Time
+	Deadline    *time.Time
+	Namespace   string
+	Flow        string
+	Queue       string
+	Trigger     string
+	Params      []byte
+	Tags        []byte
+	TraceID     *uuid.UUID
+	Stuck       *string
+	Error       []byte
+	ForcedLevel *int16
 }
 
 type AxRunKey struct {
@@ -209,6 +326,10 @@ type AxStage struct {
 	FinishedAt  *time.Time
 	Cut         []byte
 	Reason      *string
+	Level       *int16
+	Key         *string
+	Tolerate    *int32
+	Verdict     *int16
 }
 
 type AxWorker struct {
@@ -226,4 +347,5 @@ type AxWorker struct {
 	Labels    []string
 	Handlers  []byte
 	Running   []byte
+	Circuits  []byte
 }

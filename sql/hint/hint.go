@@ -28,7 +28,9 @@ type Engine struct {
 	Left    []Left          // progress of flights
 	Runs    []uuid.UUID     // runs to look at as a whole (started, cancelled, rerun)
 	Workers bool            // a worker came, changed or went
-	Look    bool            // something changed that hints could not say: read everything again
+	// Policies says that settings, holds, queues, circuits or pools changed.
+	Policies bool
+	Look     bool // something changed that hints could not say: read everything again
 }
 
 // Worker is news for one worker.

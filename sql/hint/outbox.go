@@ -21,7 +21,7 @@ const (
 )
 
 // lookEngine is what the leader hears when hints may have been lost.
-var lookEngine = Engine{Look: true, Workers: true}
+var lookEngine = Engine{Look: true, Workers: true, Policies: true}
 
 // channelOf is a prefix and the id's 32 hex digits.
 func channelOf(prefix string, id uuid.UUID) string {
@@ -54,9 +54,9 @@ type outbox struct {
 
 func (o *outbox) engine(n Engine) {
 	m := &o.leader.message
-	m.Workers, m.Look = m.Workers || n.Workers, m.Look || n.Look
+	m.Workers, m.Look, m.Policies = m.Workers || n.Workers, m.Look || n.Look, m.Policies || n.Policies
 	if !o.leader.room(idCost*(len(n.Ready)+len(n.IDs)+len(n.Runs)) + stageCost*len(n.Stages) + leftCost*len(n.Left)) {
-		*m = message{Workers: m.Workers, Look: true}
+		*m = message{Workers: m.Workers, Policies: m.Policies, Look: true}
 		return
 	}
 	for i := range n.Ready {
@@ -113,7 +113,7 @@ func (o *outbox) look(channel string) {
 	if channel == runChannel {
 		q = &o.runs
 	}
-	q.message, q.bytes = message{Look: true, Workers: q.Workers}, maxQueued+1
+	q.message, q.bytes = message{Look: true, Workers: q.Workers, Policies: q.Policies}, maxQueued+1
 }
 
 // take empties the outbox into payloads.

@@ -17,8 +17,8 @@ import (
 const (
 	// maxPayload is in bytes; PostgreSQL takes less than 8,000.
 	maxPayload = 7900
-	// payloadRoom is what a payload holds beside its braces, names and flags, which take 63 bytes at most.
-	payloadRoom = maxPayload - 64
+	// payloadRoom is what a payload holds beside its braces, names and flags, which take 72 bytes at most.
+	payloadRoom = maxPayload - 72
 
 	// The greatest lengths of list entries with their commas.
 	idCost    = len(`"0123456789012345678901",`)
@@ -30,14 +30,15 @@ const (
 // base64 without padding (RFC 4648, section 5). Across processes only ids travel; the receiver reads the rest. A receiver
 // that does not understand all of a payload takes it for a look, so that versions may be mixed.
 type message struct {
-	Ready   []wireID    `json:"r,omitempty"` // ready rows
-	Stages  []wireStage `json:"s,omitempty"`
-	Left    []wireLeft  `json:"l,omitempty"`
-	Runs    []wireID    `json:"u,omitempty"` // to the leader: to look at; to waiters: ended
-	Flights []wireID    `json:"f,omitempty"`
-	Workers bool        `json:"w,omitempty"`
-	Asks    bool        `json:"a,omitempty"`
-	Look    bool        `json:"k,omitempty"`
+	Ready    []wireID    `json:"r,omitempty"` // ready rows
+	Stages   []wireStage `json:"s,omitempty"`
+	Left     []wireLeft  `json:"l,omitempty"`
+	Runs     []wireID    `json:"u,omitempty"` // to the leader: to look at; to waiters: ended
+	Flights  []wireID    `json:"f,omitempty"`
+	Workers  bool        `json:"w,omitempty"`
+	Asks     bool        `json:"a,omitempty"`
+	Policies bool        `json:"p,omitempty"`
+	Look     bool        `json:"k,omitempty"`
 }
 
 type wireID uuid.UUID
@@ -77,19 +78,19 @@ type wireLeft struct {
 }
 
 // garbage is what a payload that cannot be read means, to whomever it came.
-var garbage = message{Look: true, Workers: true, Asks: true}
+var garbage = message{Look: true, Workers: true, Asks: true, Policies: true}
 
 // empty says that the message says nothing.
 func (m message) empty() bool {
-	return len(m.Ready)+len(m.Stages)+len(m.Left)+len(m.Runs)+len(m.Flights) == 0 && !m.Workers && !m.Asks && !m.Look
+	return len(m.Ready)+len(m.Stages)+len(m.Left)+len(m.Runs)+len(m.Flights) == 0 && !m.Workers && !m.Asks && !m.Look && !m.Policies
 }
 
 // split cuts a message into ones that fit a payload; none when it is empty.
 func (m message) split() iter.Seq[message] {
 	return func(yield func(message) bool) {
 		for rest := m; !rest.empty(); {
-			part := message{Workers: rest.Workers, Asks: rest.Asks, Look: rest.Look}
-			rest.Workers, rest.Asks, rest.Look = false, false, false
+			part := message{Workers: rest.Workers, Asks: rest.Asks, Look: rest.Look, Policies: rest.Policies}
+			rest.Workers, rest.Asks, rest.Look, rest.Policies = false, false, false, false
 			room := payloadRoom
 			part.Left = cut(&rest.Left, leftCost, &room)
 			part.Stages = cut(&rest.Stages, stageCost, &room)
@@ -139,7 +140,7 @@ func decode(text string) (m message, ok bool) {
 }
 
 func (m message) toEngine() Engine {
-	n := Engine{Workers: m.Workers, Look: m.Look, IDs: ids(m.Ready), Runs: ids(m.Runs)}
+	n := Engine{Workers: m.Workers, Look: m.Look, Policies: m.Policies, IDs: ids(m.Ready), Runs: ids(m.Runs)}
 	for _, s := range m.Stages {
 		n.Stages = append(n.Stages, span.StageKey{Run: uuid.UUID(s.Run), Ord: s.Ord})
 	}
