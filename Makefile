@@ -54,7 +54,7 @@ generate: ## Write the generated files anew (sql/db, api/gen)
 
 .PHONY: bench
 bench: ## Run the benchmark programs; bench/peers, a module of its own, is run by hand
-	for b in shards chain singles timers backlog; do echo "== $$b"; go run ./bench/$$b $(BENCH); done
+	for b in shards policies chain singles timers backlog; do echo "== $$b"; go run ./bench/$$b $(BENCH); done
 
 .PHONY: mutants
 mutants: ## Break the code on purpose, one line at a time: the tests must notice
