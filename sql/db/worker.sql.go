@@ -12,6 +12,32 @@ import (
 	"github.com/google/uuid"
 )
 
+const addChild = `-- name: AddChild :exec
+INSERT INTO ax.child (parent_run, ord, generation, shard, attempt, child_run)
+VALUES ($1, $2, $3, $4, $5, $6)
+`
+
+type AddChildParams struct {
+	ParentRun  uuid.UUID
+	Ord        int16
+	Generation int16
+	Shard      int32
+	Attempt    int16
+	ChildRun   uuid.UUID
+}
+
+func (q *Queries) AddChild(ctx context.Context, arg AddChildParams) error {
+	_, err := q.db.Exec(ctx, addChild,
+		arg.ParentRun,
+		arg.Ord,
+		arg.Generation,
+		arg.Shard,
+		arg.Attempt,
+		arg.ChildRun,
+	)
+	return err
+}
+
 const askFlights = `-- name: AskFlights :exec
 INSERT INTO ax.ask (execution_id, kind, worker_id)
 SELECT f.id, $1, f.worker_id FROM ax.flight f WHERE f.run_id = $2
@@ -99,9 +125,9 @@ const beat = `-- name: Beat :one
 WITH w AS (
     UPDATE ax.worker
     SET beat = beat + 1, seen_at = clock_timestamp(), state = $2, cpu = $3, memory = $4,
-        handlers = $5, running = $6
+        handlers = $5, running = $6, circuits = coalesce($7::jsonb, circuits)
     WHERE id = $1
-    RETURNING id
+    RETURNING id, namespace
 ), cleared AS (
     DELETE FROM ax.ask a
     WHERE a.worker_id = $1 AND NOT EXISTS (SELECT 1 FROM ax.flight f WHERE f.id = a.execution_id)
@@ -109,7 +135,13 @@ WITH w AS (
 SELECT (SELECT count(*) FROM w)::int AS alive, clock_timestamp()::timestamptz AS now,
        coalesce((SELECT array_agg(f.id) FROM ax.flight f WHERE f.worker_id = $1), '{}')::uuid[] AS flights,
        coalesce((SELECT array_agg(a.execution_id) FROM ax.ask a WHERE a.worker_id = $1 AND a.kind = 1), '{}')::uuid[] AS cancels,
-       coalesce((SELECT array_agg(a.execution_id) FROM ax.ask a WHERE a.worker_id = $1 AND a.kind = 2), '{}')::uuid[] AS givebacks
+       coalesce((SELECT array_agg(a.execution_id) FROM ax.ask a WHERE a.worker_id = $1 AND a.kind = 2), '{}')::uuid[] AS givebacks,
+       coalesce((SELECT jsonb_object_agg(c.kind || ':' || c.name,
+                                         jsonb_build_object('state', c.state, 'manual', c.manual, 'since', c.updated_at))
+                 FROM ax.circuit c WHERE c.namespace = (SELECT w.namespace FROM w) AND c.state <> 0), '{}')::jsonb AS circuits,
+       coalesce((SELECT jsonb_object_agg(p.handler, p.slots)
+                 FROM ax.pool p WHERE p.namespace = (SELECT w.namespace FROM w)), '{}')::jsonb AS pools,
+       coalesce((SELECT s.value = 'false'::jsonb FROM ax.setting s WHERE s.name = 'breaker'), false)::bool AS breaker_off
 `
 
 type BeatParams struct {
@@ -119,18 +151,24 @@ type BeatParams struct {
 	Memory   float32
 	Handlers []byte
 	Running  []byte
+	Circuits []byte
 }
 
 type BeatRow struct {
-	Alive     int32
-	Now       time.Time
-	Flights   []uuid.UUID
-	Cancels   []uuid.UUID
-	Givebacks []uuid.UUID
+	Alive      int32
+	Now        time.Time
+	Flights    []uuid.UUID
+	Cancels    []uuid.UUID
+	Givebacks  []uuid.UUID
+	Circuits   []byte
+	Pools      []byte
+	BreakerOff bool
 }
 
 // A worker's heartbeat. alive 0 says that the leader gave it up: it must drop everything and register anew.
-// The answer holds the worker's flights and what is asked of it.
+// The answer holds the worker's flights and what is asked of it; circuits names those of its namespace that are not
+// closed, by kind:name, with when their rows were written last: what was handed out after that was handed out by a
+// leader that knew. pools holds the sizes that operators set, by flow/stage.
 func (q *Queries) Beat(ctx context.Context, arg BeatParams) (BeatRow, error) {
 	row := q.db.QueryRow(ctx, beat,
 		arg.ID,
@@ -139,6 +177,7 @@ func (q *Queries) Beat(ctx context.Context, arg BeatParams) (BeatRow, error) {
 		arg.Memory,
 		arg.Handlers,
 		arg.Running,
+		arg.Circuits,
 	)
 	var i BeatRow
 	err := row.Scan(
@@ -147,6 +186,9 @@ func (q *Queries) Beat(ctx context.Context, arg BeatParams) (BeatRow, error) {
 		&i.Flights,
 		&i.Cancels,
 		&i.Givebacks,
+		&i.Circuits,
+		&i.Pools,
+		&i.BreakerOff,
 	)
 	return i, err
 }
@@ -177,6 +219,46 @@ func (q *Queries) BuryWorkers(ctx context.Context, arg BuryWorkersParams) ([]uui
 			return nil, err
 		}
 		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const childOf = `-- name: ChildOf :many
+SELECT child_run FROM ax.child
+WHERE parent_run = $1 AND ord = $2 AND generation = $3 AND shard = $4 AND attempt = $5
+`
+
+type ChildOfParams struct {
+	ParentRun  uuid.UUID
+	Ord        int16
+	Generation int16
+	Shard      int32
+	Attempt    int16
+}
+
+// The run that one attempt of a task has started, if it has.
+func (q *Queries) ChildOf(ctx context.Context, arg ChildOfParams) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, childOf,
+		arg.ParentRun,
+		arg.Ord,
+		arg.Generation,
+		arg.Shard,
+		arg.Attempt,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var child_run uuid.UUID
+		if err := rows.Scan(&child_run); err != nil {
+			return nil, err
+		}
+		items = append(items, child_run)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -349,7 +431,7 @@ func (q *Queries) RegisterWorker(ctx context.Context, arg RegisterWorkerParams) 
 }
 
 const runHeads = `-- name: RunHeads :many
-SELECT run_id, version_id, state, level, namespace, flow, trace_id, params
+SELECT run_id, version_id, state, level, namespace, flow, trace_id, queue, params
 FROM ax.run WHERE run_id = ANY($1::uuid[])
 `
 
@@ -361,6 +443,7 @@ type RunHeadsRow struct {
 	Namespace string
 	Flow      string
 	TraceID   *uuid.UUID
+	Queue     string
 	Params    []byte
 }
 
@@ -381,6 +464,7 @@ func (q *Queries) RunHeads(ctx context.Context, runIds []uuid.UUID) ([]RunHeadsR
 			&i.Namespace,
 			&i.Flow,
 			&i.TraceID,
+			&i.Queue,
 			&i.Params,
 		); err != nil {
 			return nil, err
@@ -438,6 +522,70 @@ func (q *Queries) ShardInputs(ctx context.Context, arg ShardInputsParams) ([]Sha
 	return items, nil
 }
 
+const shareRun = `-- name: ShareRun :many
+SELECT version_id, state FROM ax.run WHERE run_id = $1 FOR SHARE
+`
+
+type ShareRunRow struct {
+	VersionID int32
+	State     int16
+}
+
+// Keeps a run from ending until the transaction does.
+func (q *Queries) ShareRun(ctx context.Context, runID uuid.UUID) ([]ShareRunRow, error) {
+	rows, err := q.db.Query(ctx, shareRun, runID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ShareRunRow
+	for rows.Next() {
+		var i ShareRunRow
+		if err := rows.Scan(&i.VersionID, &i.State); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const stageCounts = `-- name: StageCounts :one
+SELECT state, coalesce(shard_total, 0)::int AS total, succeeded, failed, skipped, cancelled
+FROM ax.stage WHERE run_id = $1 AND ord = $2
+`
+
+type StageCountsParams struct {
+	RunID uuid.UUID
+	Ord   int16
+}
+
+type StageCountsRow struct {
+	State     int16
+	Total     int32
+	Succeeded int32
+	Failed    int32
+	Skipped   int32
+	Cancelled int32
+}
+
+// How the shards of a stage ended; final once it is decided.
+func (q *Queries) StageCounts(ctx context.Context, arg StageCountsParams) (StageCountsRow, error) {
+	row := q.db.QueryRow(ctx, stageCounts, arg.RunID, arg.Ord)
+	var i StageCountsRow
+	err := row.Scan(
+		&i.State,
+		&i.Total,
+		&i.Succeeded,
+		&i.Failed,
+		&i.Skipped,
+		&i.Cancelled,
+	)
+	return i, err
+}
+
 const stageHead = `-- name: StageHead :one
 SELECT generation, state, shard_total, max_attempts, cut
 FROM ax.stage WHERE run_id = $1 AND ord = $2
@@ -482,7 +630,8 @@ func (q *Queries) TxOwner(ctx context.Context) (string, error) {
 }
 
 const workers = `-- name: Workers :many
-SELECT w.id, w.beat, w.state, w.urgent, w.cpu, w.memory, w.namespace, w.host, w.labels, w.handlers, w.running, w.seen_at
+SELECT w.id, w.beat, w.state, w.urgent, w.cpu, w.memory, w.namespace, w.host, w.labels, w.handlers, w.running, w.seen_at,
+       w.circuits
 FROM ax.worker w ORDER BY w.id
 `
 
@@ -499,6 +648,7 @@ type WorkersRow struct {
 	Handlers  []byte
 	Running   []byte
 	SeenAt    time.Time
+	Circuits  []byte
 }
 
 // What the leader sees of the workers, and whether any flight has lost its owner or its retirement.
@@ -524,6 +674,7 @@ func (q *Queries) Workers(ctx context.Context) ([]WorkersRow, error) {
 			&i.Handlers,
 			&i.Running,
 			&i.SeenAt,
+			&i.Circuits,
 		); err != nil {
 			return nil, err
 		}

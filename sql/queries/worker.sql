@@ -4,13 +4,15 @@ VALUES (@id, clock_timestamp(), clock_timestamp(), 0, @urgent, @namespace, @host
 
 -- name: Beat :one
 -- A worker's heartbeat. alive 0 says that the leader gave it up: it must drop everything and register anew.
--- The answer holds the worker's flights and what is asked of it.
+-- The answer holds the worker's flights and what is asked of it; circuits names those of its namespace that are not
+-- closed, by kind:name, with when their rows were written last: what was handed out after that was handed out by a
+-- leader that knew. pools holds the sizes that operators set, by flow/stage.
 WITH w AS (
     UPDATE ax.worker
     SET beat = beat + 1, seen_at = clock_timestamp(), state = @state, cpu = @cpu, memory = @memory,
-        handlers = @handlers, running = @running
+        handlers = @handlers, running = @running, circuits = coalesce(sqlc.narg(circuits)::jsonb, circuits)
     WHERE id = @id
-    RETURNING id
+    RETURNING id, namespace
 ), cleared AS (
     DELETE FROM ax.ask a
     WHERE a.worker_id = @id AND NOT EXISTS (SELECT 1 FROM ax.flight f WHERE f.id = a.execution_id)
@@ -18,7 +20,13 @@ WITH w AS (
 SELECT (SELECT count(*) FROM w)::int AS alive, clock_timestamp()::timestamptz AS now,
        coalesce((SELECT array_agg(f.id) FROM ax.flight f WHERE f.worker_id = @id), '{}')::uuid[] AS flights,
        coalesce((SELECT array_agg(a.execution_id) FROM ax.ask a WHERE a.worker_id = @id AND a.kind = 1), '{}')::uuid[] AS cancels,
-       coalesce((SELECT array_agg(a.execution_id) FROM ax.ask a WHERE a.worker_id = @id AND a.kind = 2), '{}')::uuid[] AS givebacks;
+       coalesce((SELECT array_agg(a.execution_id) FROM ax.ask a WHERE a.worker_id = @id AND a.kind = 2), '{}')::uuid[] AS givebacks,
+       coalesce((SELECT jsonb_object_agg(c.kind || ':' || c.name,
+                                         jsonb_build_object('state', c.state, 'manual', c.manual, 'since', c.updated_at))
+                 FROM ax.circuit c WHERE c.namespace = (SELECT w.namespace FROM w) AND c.state <> 0), '{}')::jsonb AS circuits,
+       coalesce((SELECT jsonb_object_agg(p.handler, p.slots)
+                 FROM ax.pool p WHERE p.namespace = (SELECT w.namespace FROM w)), '{}')::jsonb AS pools,
+       coalesce((SELECT s.value = 'false'::jsonb FROM ax.setting s WHERE s.name = 'breaker'), false)::bool AS breaker_off;
 
 -- name: LeaveWorker :exec
 -- A worker that has drained takes itself off the list.
@@ -26,7 +34,8 @@ DELETE FROM ax.worker WHERE id = @id;
 
 -- name: Workers :many
 -- What the leader sees of the workers, and whether any flight has lost its owner or its retirement.
-SELECT w.id, w.beat, w.state, w.urgent, w.cpu, w.memory, w.namespace, w.host, w.labels, w.handlers, w.running, w.seen_at
+SELECT w.id, w.beat, w.state, w.urgent, w.cpu, w.memory, w.namespace, w.host, w.labels, w.handlers, w.running, w.seen_at,
+       w.circuits
 FROM ax.worker w ORDER BY w.id;
 
 -- name: Orphans :one
@@ -53,12 +62,30 @@ WHERE f.worker_id = @worker_id AND f.id = ANY(@ids::uuid[])
 ORDER BY f.dispatched_at, f.id;
 
 -- name: RunHeads :many
-SELECT run_id, version_id, state, level, namespace, flow, trace_id, params
+SELECT run_id, version_id, state, level, namespace, flow, trace_id, queue, params
 FROM ax.run WHERE run_id = ANY(@run_ids::uuid[]);
 
 -- name: StageHead :one
 SELECT generation, state, shard_total, max_attempts, cut
 FROM ax.stage WHERE run_id = @run_id AND ord = @ord;
+
+-- name: StageCounts :one
+-- How the shards of a stage ended; final once it is decided.
+SELECT state, coalesce(shard_total, 0)::int AS total, succeeded, failed, skipped, cancelled
+FROM ax.stage WHERE run_id = @run_id AND ord = @ord;
+
+-- name: ChildOf :many
+-- The run that one attempt of a task has started, if it has.
+SELECT child_run FROM ax.child
+WHERE parent_run = @parent_run AND ord = @ord AND generation = @generation AND shard = @shard AND attempt = @attempt;
+
+-- name: ShareRun :many
+-- Keeps a run from ending until the transaction does.
+SELECT version_id, state FROM ax.run WHERE run_id = @run_id FOR SHARE;
+
+-- name: AddChild :exec
+INSERT INTO ax.child (parent_run, ord, generation, shard, attempt, child_run)
+VALUES (@parent_run, @ord, @generation, @shard, @attempt, @child_run);
 
 -- name: ShardInputs :many
 -- The chunks that hold some indices: those of a retry may lie far apart.
