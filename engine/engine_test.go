@@ -256,8 +256,8 @@ func TestFailureCascades(t *testing.T) {
 	c.check(history.Options{Ended: true})
 
 	// The operator retries: only shard 7 runs again, then d.
-	n, err := c.client.Retry(c.ctx, ids[0], control.Who{Actor: "test"})
-	if err != nil || n != 1 {
+	touched, err := c.client.Retry(c.ctx, ids[0], control.Who{Actor: "test"})
+	if n := control.Indices(touched); err != nil || n != 1 {
 		t.Fatalf("retry: %d, %v, want 1 index", n, err)
 	}
 	c.end(stage.RunSucceeded, ids...)
@@ -267,7 +267,7 @@ func TestFailureCascades(t *testing.T) {
 	c.check(history.Options{Ended: true})
 
 	// A rerun of c runs c and d in generation 2; a and b stay.
-	if err := c.client.Rerun(c.ctx, ids[0], "c", control.Who{Actor: "test"}); err != nil {
+	if _, err := c.client.Rerun(c.ctx, ids[0], "c", control.Who{Actor: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	c.end(stage.RunSucceeded, ids...)
@@ -410,11 +410,11 @@ func TestCancel(t *testing.T) {
 		c := newCluster(t, nil)
 		f := diamond()
 		ids := c.start(f, 1) // no worker: a is ready
-		if err := c.client.Cancel(c.ctx, ids[0], force, control.Who{Actor: "test"}); err != nil {
+		if _, err := c.client.Cancel(c.ctx, ids[0], force, control.Who{Actor: "test"}); err != nil {
 			t.Fatal(err)
 		}
 		c.end(stage.RunCancelled, ids...)
-		if err := c.client.Cancel(c.ctx, ids[0], force, control.Who{Actor: "test"}); err == nil {
+		if _, err := c.client.Cancel(c.ctx, ids[0], force, control.Who{Actor: "test"}); err == nil {
 			t.Error("cancelling an ended run: no error")
 		}
 		c.check(history.Options{Ended: true})
@@ -431,7 +431,7 @@ func TestForcedCancelRefusesLateReports(t *testing.T) {
 	}, f)
 	ids := c.start(f, 1)
 	<-seen
-	if err := c.client.Cancel(c.ctx, ids[0], true, control.Who{Actor: "test"}); err != nil {
+	if _, err := c.client.Cancel(c.ctx, ids[0], true, control.Who{Actor: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	c.end(stage.RunCancelled, ids...)

@@ -85,7 +85,7 @@ func round(ctx context.Context, s *measure.Server, n, starts int) (_ map[string]
 	runtime.GC()
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)
-	if err := p.Client().Cancel(ctx, id, true, axflow.Who{Actor: "bench"}); err != nil {
+	if _, err := p.Client().Cancel(ctx, id, true, axflow.Who{Actor: "bench"}); err != nil {
 		return nil, err
 	}
 	return map[string]float64{

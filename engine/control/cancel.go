@@ -19,7 +19,7 @@ const askCancel = 1
 // Cancel cancels a run: what has not started never will, what runs is asked to stop. With force, what runs is
 // parked at once and its report refused. Cancelling a run that is being cancelled changes nothing; one that has
 // ended is CodeConflict.
-func (c *Client) Cancel(ctx context.Context, id uuid.UUID, force bool, who Who) error {
+func (c *Client) Cancel(ctx context.Context, id uuid.UUID, force bool, who Who) ([]Touch, error) {
 	var workers []uuid.UUID
 	err := c.verb(ctx, id, func(tx pgx.Tx, q *db.Queries, run db.LockRunRow) error {
 		state := stage.RunState(run.State)
@@ -61,12 +61,12 @@ func (c *Client) Cancel(ctx context.Context, id uuid.UUID, force bool, who Who) 
 		return journal(ctx, q, id, "cancel", who, map[string]any{"force": force})
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, w := range workers {
 		c.cfg.Bus.ToWorker(w, hint.Worker{Asks: true})
 	}
-	return c.settle(ctx, id)
+	return nil, c.settle(ctx, id)
 }
 
 // settle decides the stages that a verb left with nothing to do, and has the engine look at the run.

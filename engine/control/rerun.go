@@ -17,7 +17,7 @@ import (
 
 // Rerun runs a stage and everything after it again, in a new generation: what they produced before stays in the
 // results, what they still hold is dropped, and reports of it are refused. Their upstreams' outputs stay.
-func (c *Client) Rerun(ctx context.Context, id uuid.UUID, stageName string, who Who) error {
+func (c *Client) Rerun(ctx context.Context, id uuid.UUID, stageName string, who Who) ([]Touch, error) {
 	err := c.verb(ctx, id, func(_ pgx.Tx, q *db.Queries, run db.LockRunRow) error {
 		v, err := c.cfg.Versions.Get(ctx, q, run.VersionID)
 		if err != nil {
@@ -47,10 +47,10 @@ func (c *Client) Rerun(ctx context.Context, id uuid.UUID, stageName string, who 
 		return journal(ctx, q, id, "rerun", who, map[string]any{"stage": stageName})
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c.cfg.Bus.ToEngine(hint.Engine{Runs: []uuid.UUID{id}, Look: true})
-	return nil
+	return nil, nil
 }
 
 // reset starts the named stages over in their next generation and drops their live rows.

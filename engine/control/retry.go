@@ -17,7 +17,7 @@ import (
 // Retry gives a run's failed work another chance: the dead indices of failed stages get as many further attempts
 // as the stage's policy has, the plan and what succeeded stay, and what failed with them is decided anew. It
 // returns how many indices will run again; 0 is CodeConflict.
-func (c *Client) Retry(ctx context.Context, id uuid.UUID, who Who) (int, error) {
+func (c *Client) Retry(ctx context.Context, id uuid.UUID, who Who) ([]Touch, error) {
 	retried := 0
 	var news hint.Engine
 	err := c.verb(ctx, id, func(tx pgx.Tx, q *db.Queries, run db.LockRunRow) error {
@@ -59,11 +59,11 @@ func (c *Client) Retry(ctx context.Context, id uuid.UUID, who Who) (int, error) 
 		return journal(ctx, q, id, "retry", who, map[string]any{"indices": retried})
 	})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	news.Runs = []uuid.UUID{id}
 	c.cfg.Bus.ToEngine(news)
-	return retried, nil
+	return []Touch{{Run: id, Ord: -1, Indices: shard.Span(0, retried)}}, nil
 }
 
 // revive moves a failed stage's dead indices back to ready.

@@ -12,10 +12,14 @@ import (
 	"axflow/sql/span"
 )
 
-// Who says who acts and why; the journal keeps it.
+// Who says who acts and why: the run's journal and the audit keep it. Every verb takes one.
 type Who struct {
 	Actor  string
 	Reason string
+	// DryRun makes a verb a question: it does all it would do, under the same locks, and takes it back, so that its touches
+	// are exactly those that the verb would have at this moment, and its error the one that it would have. Nothing is
+	// written, and nobody is told.
+	DryRun bool
 }
 
 // verb runs one operator act under the run's lock.

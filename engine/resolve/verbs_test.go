@@ -29,7 +29,7 @@ func TestCancelSeesWhatWasHandedOutBeforeIt(t *testing.T) {
 			}
 			flight := h.handOut(tx)[0]
 			end := h.waits(func() {
-				if err := h.client.Cancel(h.ctx, h.run, force, me); err != nil {
+				if _, err := h.client.Cancel(h.ctx, h.run, force, me); err != nil {
 					t.Errorf("cancel: %v", err)
 				}
 			})
@@ -56,7 +56,7 @@ func TestCancelSeesWhatWasHandedOutBeforeIt(t *testing.T) {
 
 func TestCancelParksWhatIsReady(t *testing.T) {
 	h := newHouse(t, chain(2))
-	if err := h.client.Cancel(h.ctx, h.run, false, me); err != nil {
+	if _, err := h.client.Cancel(h.ctx, h.run, false, me); err != nil {
 		t.Fatal(err)
 	}
 	want(t, "ready", h.count(`SELECT count(*) FROM ax.ready`), 0)
@@ -81,7 +81,7 @@ func TestFinishAgainstCancel(t *testing.T) {
 				calls := []func(){
 					func() { accepted = len(h.finish(c, flight, 0, stage.Succeeded).Accepted) },
 					func() {
-						if err := h.client.Cancel(h.ctx, h.run, force, me); err != nil {
+						if _, err := h.client.Cancel(h.ctx, h.run, force, me); err != nil {
 							t.Errorf("cancel: %v", err)
 						}
 					},
@@ -142,7 +142,7 @@ func TestFinishAgainstRerun(t *testing.T) {
 				calls := []func(){
 					func() { accepted = len(h.finish(c, flight, 0, outcome).Accepted) },
 					func() {
-						if err := h.client.Rerun(h.ctx, h.run, "a", me); err != nil {
+						if _, err := h.client.Rerun(h.ctx, h.run, "a", me); err != nil {
 							t.Errorf("rerun: %v", err)
 						}
 					},
@@ -182,12 +182,12 @@ func TestRerunBeginsWithNothing(t *testing.T) {
 	h.resolve()
 	want(t, "the run", h.runState(), stage.RunFailed)
 	want(t, "dead", h.count(`SELECT count(*) FROM ax.parked`), 1)
-	if err := h.client.Rerun(h.ctx, h.run, "a", me); err != nil {
+	if _, err := h.client.Rerun(h.ctx, h.run, "a", me); err != nil {
 		t.Fatal(err)
 	}
 	want(t, "dead after the rerun", h.count(`SELECT count(*) FROM ax.parked`), 0)
 	h.resolve()
-	if err := h.client.Rerun(h.ctx, h.run, "a", me); err != nil { // while it is ready
+	if _, err := h.client.Rerun(h.ctx, h.run, "a", me); err != nil { // while it is ready
 		t.Fatal(err)
 	}
 	want(t, "ready after the rerun", h.count(`SELECT count(*) FROM ax.ready`), 0)
@@ -215,10 +215,11 @@ func TestRetryAgainstTheEndOfItsRun(t *testing.T) {
 	}
 	var n int
 	end := h.waits(func() {
-		var err error
-		if n, err = h.client.Retry(h.ctx, h.run, me); err != nil {
+		touched, err := h.client.Retry(h.ctx, h.run, me)
+		if err != nil {
 			t.Errorf("retry: %v", err)
 		}
+		n = control.Indices(touched)
 	})
 	a := h.resolve()
 	want(t, "busy runs", len(a.Busy.Runs), 1)
@@ -249,7 +250,7 @@ func TestVerbWithoutPatienceChangesNothing(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(h.ctx)
 	end := h.waits(func() {
-		if err := h.client.Cancel(ctx, h.run, true, me); err == nil {
+		if _, err := h.client.Cancel(ctx, h.run, true, me); err == nil {
 			t.Error("a cancel whose context ended: no error")
 		}
 	})

@@ -95,7 +95,7 @@ func (a *app) cancelCommand() *cobra.Command {
 		Args:  takes("RUN"),
 	}, func(cmd *cobra.Command, args []string, who control.Who) error {
 		return a.withRun(cmd, args, func(ctx context.Context, c *control.Client, id uuid.UUID) error {
-			if err := c.Cancel(ctx, id, force, who); err != nil {
+			if _, err := c.Cancel(ctx, id, force, who); err != nil {
 				return err
 			}
 			if force {
@@ -117,11 +117,11 @@ func (a *app) retryCommand() *cobra.Command {
 		Args:  takes("RUN"),
 	}, func(cmd *cobra.Command, args []string, who control.Who) error {
 		return a.withRun(cmd, args, func(ctx context.Context, c *control.Client, id uuid.UUID) error {
-			n, err := c.Retry(ctx, id, who)
+			touched, err := c.Retry(ctx, id, who)
 			if err != nil {
 				return err
 			}
-			a.say("run %s goes on: %d failed pieces of work run again; `%s run watch %s` shows them", id, n, a.Name, id)
+			a.say("run %s goes on: %d failed pieces of work run again; `%s run watch %s` shows them", id, control.Indices(touched), a.Name, id)
 			return nil
 		})
 	})
@@ -134,7 +134,7 @@ func (a *app) rerunCommand() *cobra.Command {
 		Args:  takes("RUN", "STAGE"),
 	}, func(cmd *cobra.Command, args []string, who control.Who) error {
 		return a.withRun(cmd, args, func(ctx context.Context, c *control.Client, id uuid.UUID) error {
-			if err := c.Rerun(ctx, id, args[1], who); err != nil {
+			if _, err := c.Rerun(ctx, id, args[1], who); err != nil {
 				return a.withStages(ctx, c, id, err)
 			}
 			a.say("run %s: stage %s and all that follow it run again; `%s run watch %s` shows them", id, args[1], a.Name, id)
