@@ -25,11 +25,12 @@ const (
 	Skip                    // waiting to skipped
 	FailUpstream            // waiting to upstream_failed
 	Succeed                 // waiting to succeeded: an aligned stage of an empty plan has nothing to do
+	Cancel                  // waiting to cancelled: only of a run that is being cancelled
 )
 
 // String returns the act's name, such as "fail_upstream".
 func (a Act) String() string {
-	names := [...]string{"release", "plan", "align", "skip", "fail_upstream", "succeed"}
+	names := [...]string{"release", "plan", "align", "skip", "fail_upstream", "succeed", "cancel"}
 	if int(a) < len(names) {
 		return names[a]
 	}
@@ -39,7 +40,7 @@ func (a Act) String() string {
 // state returns the state that a stage is in after the act.
 func (a Act) state() stage.StageState {
 	return [...]stage.StageState{stage.StageRunning, stage.StagePlanning, stage.StageRunning, stage.StageSkipped,
-		stage.StageUpstreamFailed, stage.StageSucceeded}[a]
+		stage.StageUpstreamFailed, stage.StageSucceeded, stage.StageCancelled}[a]
 }
 
 // Decision is what Resolve decided for one waiting stage.
@@ -61,10 +62,22 @@ type Decision struct {
 // other does. Where the rule runs an aligned stage, but that upstream was skipped or ended without a plan, it is
 // skipped or fails with it.
 //
-// Resolve is for runs that are running: what has not started in a cancelled run is cancelled, whatever its
-// rule. It panics if status does.
+// A teardown waits for all of its upstreams to be decided, whatever became of them, and runs if its setup succeeded; it
+// is skipped as soon as its setup has ended otherwise.
+//
+// Resolve is for runs that are running; see ResolveCancelling. It panics if status does.
 func Resolve(g *Graph, status func(ord int) (Status, bool), candidates []int) []Decision {
-	r := resolver{graph: g, read: status}
+	return resolve(resolver{graph: g, read: status}, candidates)
+}
+
+// ResolveCancelling is Resolve for runs that are being cancelled: what waits is cancelled, whatever its rule, but
+// teardowns whose setup is undecided or has succeeded. These are decided as in a running run.
+func ResolveCancelling(g *Graph, status func(ord int) (Status, bool), candidates []int) []Decision {
+	return resolve(resolver{graph: g, read: status, cancelling: true}, candidates)
+}
+
+func resolve(r resolver, candidates []int) []Decision {
+	g := r.graph
 	if candidates == nil {
 		r.todo = make([]int, len(g.Stages))
 		for i := range r.todo {
@@ -104,11 +117,12 @@ func Resolve(g *Graph, status func(ord int) (Status, bool), candidates []int) []
 }
 
 type resolver struct {
-	graph   *Graph
-	read    func(ord int) (Status, bool)
-	after   map[int]Status // what the decisions so far have made of stages
-	todo    ordHeap        // lowest first, so that upstreams are decided before what waits for them
-	decided []Decision
+	graph      *Graph
+	read       func(ord int) (Status, bool)
+	cancelling bool
+	after      map[int]Status // what the decisions so far have made of stages
+	todo       ordHeap        // lowest first, so that upstreams are decided before what waits for them
+	decided    []Decision
 }
 
 func (r *resolver) status(ord int) (Status, bool) {
@@ -124,6 +138,12 @@ func (r *resolver) decide(ord int) (Decision, bool) {
 		return Decision{}, false
 	}
 	counts := countUpstreams(spec, r.status)
+	if spec.TeardownOf != nil {
+		return r.tearDown(ord, counts)
+	}
+	if r.cancelling {
+		return Decision{Ord: ord, Act: Cancel, Reason: "the run was cancelled"}, true
+	}
 	verdict := spec.Rule.Decide(counts)
 	var up Status // of the stage that this one is aligned to
 	if spec.Kind == stage.Aligned {
@@ -157,6 +177,28 @@ func (r *resolver) decide(ord int) (Decision, bool) {
 		}
 	}
 	d.Reason = r.reason(spec, counts)
+	return d, true
+}
+
+// tearDown decides a teardown, whose trigger rule is not asked.
+func (r *resolver) tearDown(ord int, counts stage.Counts) (Decision, bool) {
+	spec := &r.graph.Stages[ord]
+	name := r.graph.Stages[*spec.TeardownOf].Name
+	setup, known := r.status(*spec.TeardownOf)
+	switch {
+	case !known || !setup.State.Decided():
+		return Decision{}, false
+	case setup.State != stage.StageSucceeded:
+		return Decision{Ord: ord, Act: Skip, Reason: fmt.Sprintf("%q, which it takes down, ended as %v", name, setup.State)}, true
+	case counts.Undecided() > 0:
+		return Decision{}, false
+	case spec.Disabled:
+		return Decision{Ord: ord, Act: Skip, Reason: "the stage is disabled"}, true
+	}
+	d := Decision{Ord: ord, Act: Release, Reason: fmt.Sprintf("%q, which it takes down, has succeeded, and all before it has ended", name)}
+	if spec.Kind == stage.Sharded {
+		d.Act = Plan
+	}
 	return d, true
 }
 

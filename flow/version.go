@@ -194,8 +194,15 @@ func (g *Graph) checkStage(ord int) []error {
 	if s.Kind == stage.Single && (s.FailFast || s.Tolerate > 0 || s.TolerateShare > 0) {
 		faults.addf("it is single and has a failure tolerance of shards")
 	}
-	if t := s.TeardownOf; t != nil && !slices.Contains(s.Upstreams, *t) {
+	switch t := s.TeardownOf; {
+	case t == nil:
+	case !slices.Contains(s.Upstreams, *t):
 		faults.addf("it takes down %d, which is not one of its upstreams %v", *t, s.Upstreams)
+	case s.Kind == stage.Aligned:
+		faults.addf("it is aligned and takes down %d", *t)
+	}
+	if s.Conditional && s.Kind == stage.Aligned {
+		faults.addf("it is aligned and has a condition")
 	}
 	if s.Child != "" {
 		faults.add(stage.CheckName("flow", s.Child))

@@ -10,6 +10,10 @@ func Teardown[P any](setup Node[P]) Option {
 			d.fault("Teardown needs the stage that sets up")
 			return
 		}
+		if d.Kind == Aligned {
+			d.fault("Teardown does not fit an aligned stage, whose shards follow shards: use a stage of its own")
+			return
+		}
 		if d.TeardownOf != nil {
 			d.fault("the stage takes down %q already: it can take down one stage", d.TeardownOf.Name)
 			return

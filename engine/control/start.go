@@ -45,6 +45,7 @@ type Batch struct {
 	Namespace string
 	Trigger   string        // what started them: "api", "cli", "schedule", ...
 	Delay     time.Duration // nothing is handed out before
+	At        time.Time     // nothing is handed out before; zero: at once. Of Delay and At the later one holds
 	KeyTTL    time.Duration // how long keys bind; default DefaultKeyTTL
 }
 
@@ -301,6 +302,8 @@ func StateOf(act flow.Act) stage.StageState {
 		return stage.StageUpstreamFailed
 	case flow.Succeed:
 		return stage.StageSucceeded
+	case flow.Cancel:
+		return stage.StageCancelled
 	default: // Release, Align
 		return stage.StageRunning
 	}

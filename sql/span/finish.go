@@ -22,7 +22,13 @@ type Result struct {
 	Output, Error     []byte
 	Again             bool          // the policy allows another attempt if the limit does
 	Delay             time.Duration // before that attempt
+	// Fingerprint is Error with what differs from one occurrence to the next left out: dead indices are grouped by it. Cut
+	// to MaxFingerprint bytes; "": none.
+	Fingerprint string
 }
+
+// MaxFingerprint is the greatest length of a fingerprint, in bytes.
+const MaxFingerprint = 200
 
 // Report is what a worker knows about one flight: results of some of its indices, each index once.
 type Report struct {
@@ -31,6 +37,7 @@ type Report struct {
 	Ord         int16
 	MaxAttempts int  // of the stage's policy
 	Last        bool // the worker holds no further index of this flight: its stage may be done
+	FailFast    bool // more failed indices than the stage tolerates cancel what is left of it
 	Results     []Result
 }
 
@@ -45,6 +52,8 @@ type Receipt struct {
 	Accepted []Accepted
 	Decided  []Decided
 	Ready    []Ready // rows made ready
+	// Asked are workers that were asked to drop flights, each once: tell them to beat.
+	Asked []uuid.UUID
 }
 
 // Ready is a ready row that a transaction made.
@@ -63,7 +72,8 @@ type Conn interface {
 
 // Finish takes whatever part of the reports is still owed and forgets the rest: an index that the worker does
 // not hold any more (seized, cancelled by force, finished before) is refused. Successes are appended, failures
-// appended and put back to ready or parked, and stages that this empties are decided, all in one transaction.
+// appended and put back to ready or parked, and stages that this empties are decided, all in one transaction. An
+// outcome of NotNeeded, of a task or of a plan, parks the index as skipped.
 //
 // Finish is safe to repeat: a commit whose answer was lost is settled by calling it again with the same
 // reports, or with more. Reports that only succeed cost one round trip.

@@ -16,7 +16,9 @@ const (
 	GivenBack                 // never started: given back, drained, not started in time
 	Interrupted               // started, then stopped by a deploy, a drain or a cancel: no attempt is charged
 	Seized                    // its worker is gone
-	Released                  // its aligned upstream shard has succeeded
+	Released                  // its aligned upstream shard has succeeded, or the run that it waited for has ended
+	Awaiting                  // it has started a run and waits for its end
+	NotNeeded                 // its condition was false
 )
 
 // Place is where taken indices go.
@@ -40,7 +42,16 @@ const (
 	Aligned        ParkReason = 4 // waits for the aligned upstream shards
 	UpstreamFailed ParkReason = 5 // its aligned upstream shard will not succeed
 	Poison         ParkReason = 6 // took its worker down too often
+	Child          ParkReason = 7 // waits for the run that it has started
+	Expired        ParkReason = 8 // its stage ran out of its overall budget: a dead letter too
+	Discarded      ParkReason = 9 // a dead letter that an operator gave up: counts as failed
 )
+
+// DeadLetter tells whether indices parked for the reason are dead letters.
+func (r ParkReason) DeadLetter() bool { return r == Dead || r == Poison || r == Expired }
+
+// Failed tells whether indices parked for the reason count as failed, against what their stage tolerates.
+func (r ParkReason) Failed() bool { return r.DeadLetter() || r == UpstreamFailed || r == Discarded }
 
 // PoisonCap is the number of losses, each suffered while handed out alone, after which an index is parked.
 const PoisonCap = 3
@@ -60,16 +71,24 @@ func Destination(why Reason, state stage.StageState, sameGeneration bool, losses
 		switch {
 		case why == Exhausted:
 			return ToParked, Dead
+		case why == Awaiting:
+			return ToParked, Child
+		case why == NotNeeded:
+			return ToParked, Skipped
 		case why == Seized && losses >= PoisonCap:
 			return ToParked, Poison
 		default:
 			return ToReady, 0
 		}
 	case stage.StageCancelling:
-		if why == Exhausted {
+		switch why {
+		case Exhausted:
 			return ToParked, Dead
+		case NotNeeded:
+			return ToParked, Skipped
+		default:
+			return ToParked, Cancelled
 		}
-		return ToParked, Cancelled
 	default:
 		// A waiting or decided stage holds nothing in flight in its own generation.
 		return Nowhere, 0
@@ -89,13 +108,13 @@ func (h Header) next(why Reason, n int) (attempt, delivery, losses int16) {
 		if n == 1 && h.Delivery >= AloneFrom {
 			losses++
 		}
-	case Exhausted, GivenBack, Released:
+	case Exhausted, GivenBack, Released, Awaiting, NotNeeded:
 	}
 	return attempt, delivery, losses
 }
 
 func (r Reason) String() string {
-	names := [...]string{"retry", "exhausted", "given back", "interrupted", "seized", "released"}
+	names := [...]string{"retry", "exhausted", "given back", "interrupted", "seized", "released", "awaiting", "not needed"}
 	if r < 0 || int(r) >= len(names) {
 		return fmt.Sprintf("reason %d", int8(r))
 	}

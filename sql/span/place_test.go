@@ -8,9 +8,10 @@ import (
 )
 
 // The table of Destination, written out by hand from the design: what is started or ready of a live stage goes
-// back to ready, a cancelling stage parks it, nothing of another generation is placed, and dead stays dead.
+// back to ready, a cancelling stage parks it, nothing of another generation is placed, dead stays dead, and what is not
+// needed is skipped.
 func TestDestination(t *testing.T) {
-	reasons := []Reason{Retry, Exhausted, GivenBack, Interrupted, Seized, Released}
+	reasons := []Reason{Retry, Exhausted, GivenBack, Interrupted, Seized, Released, Awaiting, NotNeeded}
 	for _, state := range stage.StageStates() {
 		for _, why := range reasons {
 			for _, same := range []bool{true, false} {
@@ -24,6 +25,10 @@ func TestDestination(t *testing.T) {
 						right, rightReason = ToParked, Dead
 					case live && why == Seized && losses >= 3:
 						right, rightReason = ToParked, Poison
+					case live && why == Awaiting:
+						right, rightReason = ToParked, Child
+					case (live || state == stage.StageCancelling) && why == NotNeeded:
+						right, rightReason = ToParked, Skipped
 					case live:
 						right = ToReady
 					case state == stage.StageCancelling:

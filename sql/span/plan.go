@@ -26,7 +26,14 @@ type PlanReport struct {
 	Started, Finished time.Time
 	Layout            stage.Layout
 	SkipEmpty         bool // an empty plan skips the stage instead of succeeding it
+	// KeyGroup is what flow.Graph.ShardKeyGroup says: with it, each distinct key of the layout's items becomes a ready row
+	// of its own, with the key KeyGroup/key. "": one row, with the stage's key.
+	KeyGroup string
+	Tolerate int // how many shards may fail: stage.Tolerated of the layout's total
 }
+
+// MaxPlanKeys is the greatest number of distinct keys that the shards of one stage may have, where each key has limits.
+const MaxPlanKeys = 10_000
 
 // CopyConn is a Conn that can copy rows in.
 type CopyConn interface {
