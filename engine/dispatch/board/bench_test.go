@@ -24,7 +24,7 @@ func benchWorkers(b *Board, workers, slots, handlers int) {
 func benchSpan(i, handlers int) Span {
 	return Span{
 		ID: id('s', i), Run: id('r', i), Level: stage.Level(i % levels), Namespace: "default", Queue: "default",
-		Handler: fmt.Sprintf("flow/stage-%d@0123456789abcdef", i%handlers), LimitKey: fmt.Sprintf("default/flow/stage-%d", i%handlers),
+		Handler: fmt.Sprintf("flow/stage-%d@0123456789abcdef", i%handlers), StageKey: fmt.Sprintf("default/flow/stage-%d", i%handlers),
 		Todo: shard.Span(0, 1), ReadyAt: epoch,
 	}
 }
@@ -114,7 +114,7 @@ func BenchmarkBlockedRound(b *testing.B) {
 	benchWorkers(board, 64, 1000, 1)
 	add := func(i, key int) {
 		s := benchSpan(i, 1)
-		s.LimitKey, s.Limit = fmt.Sprintf("key-%d", key), 1
+		s.StageKey, s.Limit = fmt.Sprintf("key-%d", key), 1
 		board.AddSpan(epoch, s)
 	}
 	for i := range 100_000 {
@@ -133,7 +133,7 @@ func BenchmarkBlockedRound(b *testing.B) {
 		}
 		out[k] = g[0]
 		var key int
-		if _, err := fmt.Sscanf(g[0].Head.LimitKey, "key-%d", &key); err != nil {
+		if _, err := fmt.Sscanf(g[0].Head.StageKey, "key-%d", &key); err != nil {
 			b.Fatal(err)
 		}
 		add(100_000+i, key)
@@ -147,7 +147,7 @@ func BenchmarkQueueLimit(b *testing.B) {
 	board.SetLimit(OfQueue("default", "default"), 50)
 	add := func(i int) {
 		s := benchSpan(i, 1)
-		s.LimitKey = fmt.Sprintf("key-%d", i%1000)
+		s.StageKey = fmt.Sprintf("key-%d", i%1000)
 		board.AddSpan(epoch, s)
 	}
 	for i := range 100_000 {

@@ -108,7 +108,7 @@ func TestLimitKeepsTenRunning(t *testing.T) {
 	}
 	b.Learn("h", 10*time.Millisecond, 10)
 	s := wide(1, 20_000)
-	s.Limit, s.LimitKey = 10, "k"
+	s.Limit, s.StageKey = 10, "k"
 	b.AddSpan(epoch, s)
 	left := map[uuid.UUID]int{}
 	var flights []uuid.UUID
@@ -122,7 +122,7 @@ func TestLimitKeepsTenRunning(t *testing.T) {
 		if len(flights) == 0 {
 			break
 		}
-		if n := b.Running(OfKey("k")); n > 10 || n < 10 && b.HasSpan(s.ID) {
+		if n := b.Running(OfStage("k")); n > 10 || n < 10 && b.HasSpan(s.ID) {
 			t.Fatalf("%d run", n)
 		}
 		for _, f := range slices.Clone(flights) {
@@ -148,7 +148,7 @@ func TestBlockedDoesNotBlock(t *testing.T) {
 			s.Level = 0
 			switch i % 3 {
 			case 0:
-				s.Limit, s.LimitKey = 1, "k"
+				s.Limit, s.StageKey = 1, "k"
 			case 1:
 				s.Requires = []string{"gpu"}
 			case 2:
@@ -264,16 +264,16 @@ func TestRebuild(t *testing.T) {
 	b.SetWorker(aWorker(1, 4))
 	flight := Flight{
 		ID: id('f', 100), Run: id('r', 7), Worker: id('w', 1), Handler: "h", Namespace: "ns", Queue: "q", Level: 2,
-		LimitKey: "k", Left: 1000, Par: 3, Since: epoch,
+		StageKey: "k", Left: 1000, Par: 3, Since: epoch,
 	}
 	b.AddFlight(flight)
 	lost := flight
 	lost.ID, lost.Worker, lost.Left = id('f', 101), id('w', 9), 1 // its worker has not reported yet
 	b.AddFlight(lost)
-	if n := b.Running(OfKey("k")); n != 4 {
+	if n := b.Running(OfStage("k")); n != 4 {
 		t.Errorf("%d run, want 3 + 1", n)
 	}
-	limited := one(1, func(s *Span) { s.Limit, s.LimitKey = 4, "k" })
+	limited := one(1, func(s *Span) { s.Limit, s.StageKey = 4, "k" })
 	b.AddSpan(epoch, limited)
 	if g := b.Round(epoch, 10); len(g) != 0 {
 		t.Errorf("granted %v", g)
@@ -467,7 +467,7 @@ func TestManyLanesGoAway(t *testing.T) {
 	b.Hold(OfHandler("held"), "breaker", 0, "10 failures in a row")
 	for i := range 10_000 {
 		s := one(i, func(s *Span) {
-			s.LimitKey, s.Limit, s.Level = id('k', i).String(), 1, stage.Level(i%levels)
+			s.StageKey, s.Limit, s.Level = id('k', i).String(), 1, stage.Level(i%levels)
 			if i%2 == 0 {
 				s.Handler = id('h', i).String()
 			}

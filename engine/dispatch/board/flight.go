@@ -30,13 +30,17 @@ type Flight struct {
 	Handler          string
 	Namespace, Queue string
 	Level            stage.Level
-	LimitKey         string
-	Plan             bool
-	Delivery         int
-	Left, Par        int // indices not finished; how many of them may run at once
-	Urgent           bool
-	Since            time.Time     // when it was handed out
-	Cost             time.Duration // declared duration of one index, 0 when unknown
+	// StageKey, Flow, Key, the rates, Breaker and Downstreams are those of its Span.
+	StageKey, Flow, Key             string
+	KeyRate, StageRate, RetryWindow Rate
+	Breaker                         bool
+	Downstreams                     []string
+	Plan                            bool
+	Attempt, Delivery               int
+	Left, Par                       int // indices not finished; how many of them may run at once
+	Urgent                          bool
+	Since                           time.Time     // when it was handed out
+	Cost                            time.Duration // declared duration of one index, 0 when unknown
 }
 
 // flight is a flight on the books, in its worker's list. Flights are reused.
@@ -161,8 +165,8 @@ func (b *Board) AddFlight(f Flight) {
 	}
 	n.scopes[byQueue] = b.scope(OfQueue(f.Namespace, f.Queue))
 	n.scopes[byHandler] = p.handler.scope
-	if f.LimitKey != "" {
-		n.scopes[byKey] = b.scope(OfKey(f.LimitKey))
+	if f.StageKey != "" {
+		n.scopes[byKey] = b.scope(OfStage(f.StageKey))
 	}
 	b.open(n)
 }

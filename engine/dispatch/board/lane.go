@@ -8,7 +8,7 @@ import (
 
 // laneKey is everything that decides through which gates a span must pass. The spans of one lane pass or wait together.
 type laneKey struct {
-	handler, namespace, queue, limitKey, requires string
+	handler, namespace, queue, stageKey, requires string
 	limit                                         int
 	level                                         uint8
 	solo                                          bool
@@ -55,7 +55,7 @@ func class(level int) int { return min(level, 1) }
 // lane finds or makes the lane of a span.
 func (b *Board) lane(s *Span) *lane {
 	key := laneKey{
-		handler: s.Handler, namespace: s.Namespace, queue: s.Queue, limitKey: s.LimitKey,
+		handler: s.Handler, namespace: s.Namespace, queue: s.Queue, stageKey: s.StageKey,
 		requires: labelKey(s.Requires), limit: max(0, s.Limit), level: uint8(s.Level), solo: s.solo(),
 	}
 	l := b.lanes[key]
@@ -64,8 +64,8 @@ func (b *Board) lane(s *Span) *lane {
 		l = &lane{key: key, handler: h, route: b.route(h, key.requires, key.solo), pos: -1}
 		l.scopes[byQueue] = b.scope(OfQueue(s.Namespace, s.Queue))
 		l.scopes[byHandler] = h.scope
-		if s.LimitKey != "" {
-			l.scopes[byKey] = b.scope(OfKey(s.LimitKey))
+		if s.StageKey != "" {
+			l.scopes[byKey] = b.scope(OfStage(s.StageKey))
 		}
 		for _, c := range l.scopes {
 			c.hold(1)

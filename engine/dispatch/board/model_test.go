@@ -109,7 +109,7 @@ func (m *model) urgentOut(w uuid.UUID) (out int) {
 
 func (m *model) running(s Scope) (n int) {
 	for _, f := range m.flights {
-		in := f.LimitKey != "" && s == OfKey(f.LimitKey) || s == OfQueue(f.Namespace, f.Queue) || s == OfHandler(f.Handler)
+		in := f.StageKey != "" && s == OfStage(f.StageKey) || s == OfQueue(f.Namespace, f.Queue) || s == OfHandler(f.Handler)
 		if in {
 			n += min(f.Left, f.Par)
 		}
@@ -119,8 +119,8 @@ func (m *model) running(s Scope) (n int) {
 
 func scopesOf(s *Span) []Scope {
 	all := []Scope{OfQueue(s.Namespace, s.Queue), OfHandler(s.Handler)}
-	if s.LimitKey != "" {
-		all = append(all, OfKey(s.LimitKey))
+	if s.StageKey != "" {
+		all = append(all, OfStage(s.StageKey))
 	}
 	return all
 }
@@ -131,7 +131,7 @@ func (m *model) limit(s *Span, in Scope) int {
 	if l, ok := m.limits[in]; ok {
 		limit = l
 	}
-	if in.Kind == KeyScope && s.Limit > 0 && (limit < 0 || s.Limit < limit) {
+	if in.Kind == StageScope && s.Limit > 0 && (limit < 0 || s.Limit < limit) {
 		limit = s.Limit
 	}
 	return limit
@@ -294,7 +294,7 @@ func (m *model) granted(g Grant) {
 	}
 	m.flights = append(m.flights, &mflight{Flight{
 		ID: g.Flight, Run: s.Run, Worker: g.Worker, Handler: s.Handler, Namespace: s.Namespace, Queue: s.Queue,
-		Level: s.Level, LimitKey: s.LimitKey, Left: n, Par: g.Par, Urgent: g.Urgent,
+		Level: s.Level, StageKey: s.StageKey, Left: n, Par: g.Par, Urgent: g.Urgent,
 	}, solo(&s.Span)})
 	for _, in := range scopesOf(&s.Span) {
 		if limit := m.limit(&s.Span, in); limit >= 0 && m.running(in) > limit {
@@ -418,7 +418,7 @@ func drawSpan(t *rapid.T, now time.Time) Span {
 		s.Todo = shard.Of(0)
 	}
 	if rapid.Bool().Draw(t, "limited") {
-		s.LimitKey = rapid.SampledFrom([]string{"k1", "k2"}).Draw(t, "key")
+		s.StageKey = rapid.SampledFrom([]string{"k1", "k2"}).Draw(t, "key")
 		s.Limit = rapid.IntRange(0, 6).Draw(t, "limit")
 	}
 	s.Requires = rapid.SampledFrom([][]string{nil, nil, nil, {"gpu"}, {"gpu", "eu"}, {"eu", "gpu"}}).Draw(t, "requires")
@@ -442,7 +442,7 @@ func drawWorker(t *rapid.T) Worker {
 }
 
 func drawScope(t *rapid.T) Scope {
-	return rapid.SampledFrom([]Scope{OfKey("k1"), OfKey("k2"), OfQueue("ns", "a"), OfQueue("ns", "b"), OfHandler("h1"), OfHandler("h2")}).Draw(t, "scope")
+	return rapid.SampledFrom([]Scope{OfStage("k1"), OfStage("k2"), OfQueue("ns", "a"), OfQueue("ns", "b"), OfHandler("h1"), OfHandler("h2")}).Draw(t, "scope")
 }
 
 // TestBooks drives the Board and the model with the same random events.
@@ -562,7 +562,7 @@ func TestBooks(t *testing.T) {
 				foreign++
 				f := Flight{
 					ID: id('x', foreign), Run: s.Run, Worker: id('w', rapid.IntRange(1, 4).Draw(t, "worker")), Handler: s.Handler,
-					Namespace: s.Namespace, Queue: s.Queue, Level: s.Level, LimitKey: s.LimitKey, Plan: s.Plan, Delivery: s.Delivery,
+					Namespace: s.Namespace, Queue: s.Queue, Level: s.Level, StageKey: s.StageKey, Plan: s.Plan, Delivery: s.Delivery,
 					Left: rapid.IntRange(1, 5).Draw(t, "left"), Par: rapid.IntRange(1, 3).Draw(t, "par"), Since: m.now,
 				}
 				b.AddFlight(f)

@@ -12,12 +12,18 @@ type ScopeKind uint8
 
 // The kinds of scopes.
 const (
-	// KeyScope covers what shares a limit key.
-	KeyScope ScopeKind = iota
+	// StageScope covers the indices of a stage, in all versions of its flow; plans are not in it.
+	StageScope ScopeKind = iota
+	// KeyScope covers what shares a concurrency key.
+	KeyScope
 	// QueueScope covers a queue of a namespace.
 	QueueScope
-	// HandlerScope covers a handler.
+	// FlowScope covers a flow of a namespace.
+	FlowScope
+	// HandlerScope covers what a handler's circuit breaker does.
 	HandlerScope
+	// DownstreamScope covers what the circuit breaker of a downstream does.
+	DownstreamScope
 )
 
 // Scope names a part of the work that can be limited or held as a whole. Make one with OfKey, OfQueue or OfHandler.
@@ -28,21 +34,21 @@ type Scope struct {
 }
 
 // OfKey is the scope of a limit key.
-func OfKey(limitKey string) Scope { return Scope{Kind: KeyScope, Name: limitKey} }
+func OfStage(stageKey string) Scope { return Scope{Kind: StageScope, Name: stageKey} }
 
 // OfQueue is the scope of a queue.
 func OfQueue(namespace, queue string) Scope {
 	return Scope{Kind: QueueScope, Namespace: namespace, Name: queue}
 }
 
-// OfHandler is the scope of a handler key.
-func OfHandler(key string) Scope { return Scope{Kind: HandlerScope, Name: key} }
+// OfHandler is the scope of the spans whose Breaker is set, by Span.StageKey.
+func OfHandler(stageKey string) Scope { return Scope{Kind: HandlerScope, Name: stageKey} }
 
 // String returns the scope in words, such as "queue default/mail".
 func (s Scope) String() string {
 	switch s.Kind {
-	case KeyScope:
-		return "key " + s.Name
+	case StageScope:
+		return "stage " + s.Name
 	case QueueScope:
 		return "queue " + s.Namespace + "/" + s.Name
 	default:

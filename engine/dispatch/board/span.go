@@ -14,7 +14,7 @@ import (
 type Span struct {
 	ID, Run         uuid.UUID
 	Ord, Generation int
-	// Plan marks the planning task of a sharded stage; its Todo holds one index.
+	// Plan marks the planning task of a sharded stage; its Todo holds one index. No limit, key or rate counts it.
 	Plan                      bool
 	Attempt, Delivery, Losses int
 	Level                     stage.Level
@@ -26,14 +26,28 @@ type Span struct {
 	NotBefore time.Time
 	// ReadyAt is when it became ready. Waiting counts from the later of it and NotBefore; zero means from AddSpan.
 	ReadyAt time.Time
-	// Limit is how many indices of LimitKey may run at once in the cluster; 0 means no limit.
+	// StageKey names the stage in all of its versions: namespace/flow/stage. Flow is the flow's name.
+	StageKey, Flow string
+	// Limit is how many indices of StageKey may run at once in the cluster; 0 means no limit.
 	Limit int
-	// LimitKey names what Limit counts, namespace/flow/stage.
-	LimitKey string
+	// Key is the value of the concurrency key with its group; "" means none. The whole Todo has it. KeyLimit is how many
+	// indices of the key may run at once; 0 means no limit.
+	Key      string
+	KeyLimit int
+	// KeyRate and StageRate bound the starts of the key's and of the stage's indices; RetryWindow those of the stage's spans with
+	// Attempt > 1.
+	KeyRate, StageRate, RetryWindow Rate
+	// Breaker says that the stage's handler has a circuit breaker of its own: the scope OfHandler of StageKey counts.
+	Breaker bool
+	// Downstreams are the systems whose circuit breakers hold the span.
+	Downstreams []string
 	// Cost is the declared duration of one index, used until a mean was learned; 0 means unknown.
 	Cost time.Duration
-	// Requires are the labels that a worker must have.
-	Requires []string
+	// Requires are the labels that a worker must have. Prefers are those that it should have: among the workers that have
+	// room, those with most of them come first.
+	Requires, Prefers []string
+	// Routing is how the worker is chosen; "" means stage.LeastCost.
+	Routing stage.Routing
 	// Tx spans are handed out one index at a time.
 	Tx bool
 	// Data is the caller's own; it is handed through to the Grant.
