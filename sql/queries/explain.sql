@@ -40,13 +40,14 @@ ORDER BY x.ord, x.not_before, x.id;
 SELECT x.id, x.worker_id, x.ready_at, x.dispatched_at, x.ord, x.generation, x.kind, x.attempt, x.delivery, x.level, x.par,
        (SELECT coalesce(sum(upper(y) - lower(y)), 0) FROM unnest(x.todo) AS y)::int AS n,
        lower(x.todo)::int AS first, left(x.todo::text, 120)::text AS todo, x.all_rows::int AS all_rows,
-       w.host, w.pid, w.seen_at, w.state AS worker_state,
+       x.all_tasks::int AS all_tasks, w.host, w.pid, w.seen_at, w.state AS worker_state,
        coalesce((SELECT jsonb_agg(e) FROM jsonb_array_elements(w.running) AS e WHERE e ->> 'execution' = x.id::text), '[]')::jsonb AS running,
        coalesce((SELECT min(a.asked_at) FROM ax.ask a WHERE a.execution_id = x.id AND a.kind = 1), 'epoch')::timestamptz AS cancel_asked,
        coalesce((SELECT min(a.asked_at) FROM ax.ask a WHERE a.execution_id = x.id AND a.kind = 2), 'epoch')::timestamptz AS back_asked
 FROM (SELECT f.id, f.worker_id, f.ready_at, f.dispatched_at, f.ord, f.generation, f.kind, f.attempt, f.delivery, f.level, f.par,
              f.todo, row_number() OVER (PARTITION BY f.ord ORDER BY f.dispatched_at, f.id) AS place,
-             count(*) OVER (PARTITION BY f.ord) AS all_rows
+             count(*) OVER (PARTITION BY f.ord, f.kind) AS all_rows,
+             sum((SELECT sum(upper(y) - lower(y)) FROM unnest(f.todo) AS y)) OVER (PARTITION BY f.ord, f.kind) AS all_tasks
       FROM ax.flight f
       WHERE f.run_id = @run_id AND (@ord::int < 0 OR f.ord = @ord::int) AND NOT isempty(f.todo)
         AND (@shard::int < -1 OR f.todo @> @shard::int)) x
