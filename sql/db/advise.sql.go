@@ -13,7 +13,7 @@ import (
 )
 
 const adviseDurations = `-- name: AdviseDurations :many
-SELECT u.version_id, u.ord,
+SELECT u.version_id::int AS version_id, u.ord::smallint AS ord,
        (count(*) FILTER (WHERE x.outcome IN (10, 15)))::int AS samples,
        (count(*) FILTER (WHERE x.outcome = 15))::int AS timed_out,
        (count(*) FILTER (WHERE x.outcome = 11))::int AS failed,
@@ -39,8 +39,8 @@ type AdviseDurationsParams struct {
 }
 
 type AdviseDurationsRow struct {
-	VersionID interface{}
-	Ord       interface{}
+	VersionID int32
+	Ord       int16
 	Samples   int32
 	TimedOut  int32
 	Failed    int32
@@ -199,9 +199,9 @@ func (q *Queries) AdviseLoad(ctx context.Context, arg AdviseLoadParams) ([]Advis
 }
 
 const advisePending = `-- name: AdvisePending :many
-SELECT x.version_id, x.ord, x.queue, (sum(x.n) FILTER (WHERE x.waits))::bigint AS waiting,
-       (sum(x.n) FILTER (WHERE NOT x.waits))::bigint AS running,
-       (sum(x.n) FILTER (WHERE x.ready_at >= $1::timestamptz))::bigint AS arrived,
+SELECT x.version_id, x.ord, x.queue, coalesce(sum(x.n) FILTER (WHERE x.waits), 0)::bigint AS waiting,
+       coalesce(sum(x.n) FILTER (WHERE NOT x.waits), 0)::bigint AS running,
+       coalesce(sum(x.n) FILTER (WHERE x.ready_at >= $1::timestamptz), 0)::bigint AS arrived,
        min(x.ready_at)::timestamptz AS first_ready
 FROM ((SELECT r.version_id, r.ord, r.queue, r.n, true AS waits, r.ready_at FROM ax.ready r
        WHERE r.namespace = $2 AND r.not_before <= now() LIMIT $3)

@@ -17,7 +17,7 @@ LIMIT @most;
 -- name: AdviseDurations :many
 -- How long the tasks of runs took, stage by stage: of each run and stage the first so many results. What succeeded or ran
 -- into its time-out counts; failures are counted beside.
-SELECT u.version_id, u.ord,
+SELECT u.version_id::int AS version_id, u.ord::smallint AS ord,
        (count(*) FILTER (WHERE x.outcome IN (10, 15)))::int AS samples,
        (count(*) FILTER (WHERE x.outcome = 15))::int AS timed_out,
        (count(*) FILTER (WHERE x.outcome = 11))::int AS failed,
@@ -54,9 +54,9 @@ GROUP BY u.version_id, u.queue, x.ord;
 
 -- name: AdvisePending :many
 -- What is ready now or with workers: by version, stage and queue.
-SELECT x.version_id, x.ord, x.queue, (sum(x.n) FILTER (WHERE x.waits))::bigint AS waiting,
-       (sum(x.n) FILTER (WHERE NOT x.waits))::bigint AS running,
-       (sum(x.n) FILTER (WHERE x.ready_at >= @since::timestamptz))::bigint AS arrived,
+SELECT x.version_id, x.ord, x.queue, coalesce(sum(x.n) FILTER (WHERE x.waits), 0)::bigint AS waiting,
+       coalesce(sum(x.n) FILTER (WHERE NOT x.waits), 0)::bigint AS running,
+       coalesce(sum(x.n) FILTER (WHERE x.ready_at >= @since::timestamptz), 0)::bigint AS arrived,
        min(x.ready_at)::timestamptz AS first_ready
 FROM ((SELECT r.version_id, r.ord, r.queue, r.n, true AS waits, r.ready_at FROM ax.ready r
        WHERE r.namespace = @namespace AND r.not_before <= now() LIMIT @most)
