@@ -31,7 +31,7 @@ const LeaseName = "leader"
 // Config says how an Engine runs. Only ConnConfig and Bus are required.
 type Config struct {
 	// ConnConfig opens the engine's own connections: one for the lease, one for the clock, and, while it leads,
-	// three more. Not through a transaction pooler.
+	// four more. Not through a transaction pooler.
 	ConnConfig *pgx.ConnConfig
 	// Bus carries hints; in one process with workers and clients, the same one.
 	Bus *hint.Bus
@@ -61,6 +61,10 @@ type Config struct {
 	ClockInterval time.Duration
 	// Board sets weights, aging and piece sizes; the zero value is the default of each.
 	Board board.Config
+	// Overload says when a worker gets nothing new; the zero value is the default.
+	Overload dispatch.Overload
+	// PerLane is how many waiting spans of one stage, queue and level are held in memory. Default 5,000.
+	PerLane int
 	// PollOnly does without LISTEN, for poolers that do not have it; see hint.Config.
 	PollOnly bool
 	// Logger gets what operators must know. Default: slog.Default.
@@ -134,7 +138,7 @@ func (e *Engine) lead(ctx context.Context, term leader.Term) error {
 		return err
 	}
 	defer pool.Close()
-	conns := make([]*pgxpool.Conn, 3)
+	conns := make([]*pgxpool.Conn, 4)
 	for i := range conns {
 		if conns[i], err = pool.Acquire(ctx); err != nil {
 			return fmt.Errorf("connecting the leader: %w", err)
@@ -155,6 +159,7 @@ func (e *Engine) lead(ctx context.Context, term leader.Term) error {
 	g.Go(func() error { return t.loop.Run(ctx) })
 	g.Go(func() error { return t.watch.Run(ctx) })
 	g.Go(func() error { return t.scanner.Run(ctx) })
+	g.Go(func() error { return t.gauge.Run(ctx) })
 	g.Go(func() error { return t.forwardJumps(ctx) })
 	if err := g.Wait(); err != nil && !errors.Is(err, axsql.ErrFenced) {
 		return fmt.Errorf("leading: %w", err)
@@ -173,7 +178,7 @@ func (e *Engine) pool(ctx context.Context, term leader.Term) (*pgxpool.Pool, err
 	term.Configure(cfg.ConnConfig)
 	axsql.ConfigurePool(cfg)
 	cfg.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
-	cfg.MaxConns, cfg.MinConns = 4, 0
+	cfg.MaxConns, cfg.MinConns = 5, 0
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("opening the leader's pool: %w", err)
@@ -187,6 +192,7 @@ type term struct {
 	loop    *dispatch.Loop
 	watch   *alive.Watch
 	scanner *scanner
+	gauge   *gauge
 	jumps   <-chan clock.Jump
 	stop    func()
 	jumped  chan struct{}
@@ -199,21 +205,23 @@ func (e *Engine) assemble(lead leader.Term, now *clock.Clock, conns []*pgxpool.C
 	resolver := func() *resolve.Resolver {
 		return &resolve.Resolver{Versions: e.versions, Fence: fence, Logger: e.cfg.Logger, Stuck: &e.stats.Stuck}
 	}
-	workers := make(chan []board.Worker)
+	workers := make(chan []dispatch.Worker)
 	lookWorkers, lookRuns := make(chan struct{}, 1), make(chan struct{}, 1)
 	loop, err := dispatch.New(dispatch.Config{Conn: leaderConn{conns[0]}, Fence: fence, Bus: e.cfg.Bus, Box: t.box, Versions: e.versions,
 		Resolver: resolver(), Now: now.Now, Jumped: t.jumped, Workers: workers, LookWorkers: poke(lookWorkers), LookRuns: poke(lookRuns),
-		Horizon: e.cfg.Horizon, Reload: e.cfg.Reload, Board: e.cfg.Board, Stats: &e.stats, Logger: e.cfg.Logger})
+		Horizon: e.cfg.Horizon, Reload: e.cfg.Reload, Board: e.cfg.Board,
+		Overload: e.cfg.Overload, PerLane: e.cfg.PerLane, Stats: &e.stats, Logger: e.cfg.Logger})
 	if err != nil {
 		t.box.Close()
 		t.stop()
 		return nil, err
 	}
 	t.loop = loop
-	t.watch = alive.New(alive.Config{Conn: leaderConn{conns[1]}, Fence: fence, Term: lead, Versions: e.versions, Box: t.box, Out: workers,
+	t.watch = alive.New(alive.Config{Conn: leaderConn{conns[1]}, Fence: fence, Term: lead, Versions: e.versions, Box: t.box, Out: workers, Bus: e.cfg.Bus, Clock: now.Now,
 		Look: lookWorkers, Beat: e.cfg.Beat, TTL: e.cfg.WorkerTTL, Overdue: e.cfg.Overdue, Stats: &e.stats, Logger: e.cfg.Logger})
 	t.scanner = &scanner{conn: leaderConn{conns[2]}, fence: fence, resolver: resolver(), every: e.cfg.Scan, retention: e.cfg.Retention, look: lookRuns, box: t.box,
 		bus: e.cfg.Bus, stats: &e.stats, logger: e.cfg.Logger}
+	t.gauge = &gauge{conn: leaderConn{conns[3]}, fence: fence, box: t.box, stats: &e.stats, logger: e.cfg.Logger}
 	return t, nil
 }
 

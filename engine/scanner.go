@@ -100,6 +100,9 @@ func (s *scanner) turnDays(ctx context.Context) error {
 	if _, err := db.New(s.conn).DropExpiredKeys(ctx, keysAtOnce); err != nil {
 		return fmt.Errorf("deleting expired idempotency keys: %w", err)
 	}
+	if _, err := db.New(s.conn).DropRates(ctx); err != nil {
+		return fmt.Errorf("deleting start rates whose windows are over: %w", err)
+	}
 	if s.retention < 0 {
 		return nil
 	}

@@ -4,7 +4,6 @@ package alive
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,7 +13,6 @@ import (
 	"github.com/google/uuid"
 
 	"axflow/engine/dispatch"
-	"axflow/engine/dispatch/board"
 	axsql "axflow/sql"
 	"axflow/sql/db"
 	"axflow/sql/hint"
@@ -37,7 +35,9 @@ type Config struct {
 	// Box takes the news of seized work to the dispatcher.
 	Box *hint.Box[hint.Engine]
 	// Out takes the live workers to the dispatcher.
-	Out chan<- []board.Worker
+	Out chan<- []dispatch.Worker
+	// Bus asks workers to beat when a circuit has moved.
+	Bus *hint.Bus
 	// Look asks for a look before the next beat.
 	Look <-chan struct{}
 	// Beat is how often workers are expected to beat and the watch looks. Default 2 s.
@@ -50,8 +50,10 @@ type Config struct {
 	// Versions reads the time-outs.
 	Versions *versions.Cache
 	// Since measures the time that has passed, monotonically. Default time.Since.
-	Since  func(time.Time) time.Duration
-	Now    func() time.Time
+	Since func(time.Time) time.Duration
+	Now   func() time.Time
+	// Clock is the database's time, by which circuits cool down. Default Now.
+	Clock  func() time.Time
 	Stats  *dispatch.Stats
 	Logger *slog.Logger
 }
@@ -68,6 +70,7 @@ type Watch struct {
 	seen     map[uuid.UUID]*sight
 	buried   []db.WorkersRow // by this watch, and their work is not back yet
 	failures uint64
+	circuits *circuits
 }
 
 // sight is when a worker's beat was last seen to move.
@@ -94,13 +97,18 @@ func New(cfg Config) *Watch {
 	if cfg.Since == nil {
 		cfg.Since = time.Since
 	}
-	return &Watch{cfg: cfg, q: db.New(cfg.Conn), seen: make(map[uuid.UUID]*sight)}
+	if cfg.Clock == nil {
+		cfg.Clock = cfg.Now
+	}
+	return &Watch{cfg: cfg, q: db.New(cfg.Conn), seen: make(map[uuid.UUID]*sight), circuits: newCircuits()}
 }
 
 // Run watches until ctx ends (nil), the term is over (axsql.ErrFenced), or the connection is lost.
 func (w *Watch) Run(ctx context.Context) error {
 	tick := time.NewTicker(w.cfg.Beat)
 	defer tick.Stop()
+	cool := time.NewTimer(w.cfg.Beat) // the end of the next cool-down
+	defer cool.Stop()
 	for {
 		err := w.look(ctx)
 		switch {
@@ -113,10 +121,16 @@ func (w *Watch) Run(ctx context.Context) error {
 			w.cfg.Stats.Faults.Add(1)
 			w.forgive() // a database that fails us may have failed them
 		}
+		if at, ok := w.circuits.next(); ok {
+			cool.Reset(max(0, at.Sub(w.cfg.Clock())))
+		} else {
+			cool.Stop()
+		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
+		case <-cool.C:
 		case <-w.cfg.Look:
 		}
 	}
@@ -124,9 +138,9 @@ func (w *Watch) Run(ctx context.Context) error {
 
 // look reads the workers, buries the dead, and seizes what has no owner.
 func (w *Watch) look(ctx context.Context) error {
-	rows, err := w.q.Workers(ctx)
+	rows, err := w.read(ctx)
 	if err != nil {
-		return fmt.Errorf("reading the workers: %w", err)
+		return err
 	}
 	dead := w.silent(rows)
 	if err := w.bury(ctx, dead); err != nil {
@@ -154,19 +168,36 @@ func (w *Watch) look(ctx context.Context) error {
 		return err
 	}
 	w.tell(ctx, live)
-	return nil
+	return w.moveCircuits(ctx, live)
+}
+
+// read reads the workers, and what the circuits are kept by, in one round trip.
+func (w *Watch) read(ctx context.Context) ([]db.WorkersRow, error) {
+	var rows []db.WorkersRow
+	c := w.circuits
+	p := pipe.New()
+	_, _ = p.Workers(ctx)
+	pipe.Rows(p, &rows)
+	_, _ = p.Circuits(ctx)
+	pipe.Rows(p, &c.rows)
+	_, _ = p.Settings(ctx)
+	pipe.Rows(p, &c.settings)
+	if err := p.Send(ctx, w.cfg.Conn); err != nil {
+		return nil, fmt.Errorf("reading the workers: %w", err)
+	}
+	return rows, nil
 }
 
 // tell passes the workers on.
 func (w *Watch) tell(ctx context.Context, rows []db.WorkersRow) {
-	live := make([]board.Worker, 0, len(rows))
-	for _, row := range rows {
-		bw := board.Worker{ID: row.ID, Labels: row.Labels, Urgent: int(row.Urgent), Draining: row.State == draining}
-		if err := json.Unmarshal(row.Handlers, &bw.Handlers); err != nil {
-			w.cfg.Logger.Error("a worker's handlers cannot be read", "worker", row.ID, "err", err)
+	live := make([]dispatch.Worker, 0, len(rows))
+	for i := range rows {
+		worker, err := dispatch.ReadWorker(&rows[i])
+		if err != nil {
+			w.cfg.Logger.Error("a worker is passed over", "worker", rows[i].ID, "err", err)
 			continue
 		}
-		live = append(live, bw)
+		live = append(live, worker)
 	}
 	select {
 	case w.cfg.Out <- live:

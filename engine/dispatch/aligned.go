@@ -57,7 +57,7 @@ func (l *Loop) align(ctx context.Context) error {
 	if !a.due {
 		if !a.scheduled {
 			a.scheduled = true
-			l.wheel.Add(l.cfg.Now().Add(alignEvery), timer{align: true})
+			l.remind(alignEvery, reminder{align: true})
 		}
 		return nil
 	}
@@ -81,18 +81,13 @@ func (l *Loop) align(ctx context.Context) error {
 			a.dirty[k] = struct{}{} // somebody else holds the run
 			continue
 		}
-		for _, r := range receipt.Ready {
-			if err := l.admit(ctx, r); err != nil {
-				return err
-			}
-		}
-		for _, d := range receipt.Decided {
-			l.news.Stages = append(l.news.Stages, d.StageKey)
+		if err := l.receive(ctx, &receipt); err != nil {
+			return err
 		}
 	}
 	if len(a.dirty) > 0 && !a.scheduled {
 		a.scheduled = true
-		l.wheel.Add(l.cfg.Now().Add(alignEvery), timer{align: true})
+		l.remind(alignEvery, reminder{align: true})
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func (l *Loop) round(ctx context.Context) (full bool, err error) {
 		if !l.board.HasSpan(g.Span) {
 			l.forget(g.Span)
 		}
-		l.flights[g.Flight] = flightInfo{g.Head.Handler, g.Head.Run}
+		l.flights[g.Flight] = flightInfo{g.Head.Handler, g.Head.Run, g.Worker}
 		byWorker[g.Worker] = append(byWorker[g.Worker], assignment(g, row))
 		l.cfg.Stats.Handed.Add(uint64(g.Set.Len()))
 		l.cfg.Stats.Latency.Observe(row.DispatchedAt.Sub(row.ReadyAt))
@@ -60,7 +60,7 @@ func (l *Loop) round(ctx context.Context) (full bool, err error) {
 	}
 	if len(again) > 0 {
 		l.cfg.Stats.Refused.Add(uint64(len(again)))
-		l.wheel.Add(l.cfg.Now().Add(busyRetry), timer{spans: again})
+		l.remind(busyRetry, reminder{spans: again})
 	}
 	return len(grants) == l.cfg.MaxGrants, nil
 }
@@ -86,6 +86,7 @@ func (l *Loop) cut(ctx context.Context, grants []board.Grant) ([]db.CutSpansRow,
 	_ = l.cfg.Fence.Hold(ctx, to.Queries)
 	_, _ = to.CutSpans(ctx, p)
 	pipe.Rows(to, &rows)
+	saveRates(ctx, to, l.board.TakeRates())
 	if err := to.Send(ctx, l.cfg.Conn); err != nil {
 		return nil, err
 	}
@@ -103,7 +104,7 @@ func assignment(g *board.Grant, row *db.CutSpansRow) span.Assignment {
 	return span.Assignment{Par: g.Par, DispatchedAt: row.DispatchedAt, Set: g.Set, Params: row.Params,
 		Header: span.Header{ID: g.Flight, Run: h.Run, VersionID: version, Ord: int16(h.Ord), Generation: int16(h.Generation),
 			Kind: kind, Attempt: int16(h.Attempt), Delivery: int16(h.Delivery), Losses: int16(h.Losses), Level: h.Level,
-			Namespace: h.Namespace, Queue: h.Queue, ReadyAt: row.ReadyAt}}
+			Namespace: h.Namespace, Queue: h.Queue, Key: h.Key, ReadyAt: row.ReadyAt}}
 }
 
 // room gives the resolver slots straight from the Board.
@@ -117,11 +118,14 @@ func (r room) Reserve(s span.Ready) (resolve.Grant, bool) {
 	if v == nil {
 		return resolve.Grant{}, false
 	}
-	g, ok := r.l.board.Reserve(r.l.cfg.Now(), boardSpan(v, s))
+	if _, held := r.l.policies.runs[s.Run]; held {
+		return resolve.Grant{}, false
+	}
+	g, ok := r.l.board.Reserve(r.l.cfg.Now(), BoardSpan(v, &s))
 	if !ok {
 		return resolve.Grant{}, false
 	}
-	r.taken[g.Flight] = flightInfo{g.Head.Handler, g.Head.Run}
+	r.taken[g.Flight] = flightInfo{g.Head.Handler, g.Head.Run, g.Worker}
 	return resolve.Grant{Flight: g.Flight, Worker: g.Worker}, true
 }
 
@@ -171,6 +175,9 @@ func (l *Loop) nextNews() resolve.News {
 func (l *Loop) pass(ctx context.Context, a resolve.Answer) error {
 	byWorker := make(map[uuid.UUID][]span.Assignment)
 	for i, f := range a.Flights {
+		if v := l.cfg.Versions.Peek(f.VersionID); v != nil && v.Graph.Stages[f.Ord].Timeout.Overall > 0 {
+			l.expiries.meet(span.StageKey{Run: f.Run, Ord: f.Ord})
+		}
 		byWorker[a.Workers[i]] = append(byWorker[a.Workers[i]], f)
 		l.cfg.Stats.Handed.Add(1)
 	}
@@ -198,5 +205,5 @@ func (l *Loop) pass(ctx context.Context, a resolve.Answer) error {
 
 // later looks at news again in a moment.
 func (l *Loop) later(news resolve.News) {
-	l.wheel.Add(l.cfg.Now().Add(busyRetry), timer{news: news})
+	l.remind(busyRetry, reminder{news: news})
 }

@@ -5,10 +5,13 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -37,9 +40,11 @@ type Config struct {
 	Box      *hint.Box[hint.Engine] // news for the leader
 	Versions *versions.Cache
 	Resolver *resolve.Resolver
-	Now      func() time.Time      // database time
-	Jumped   <-chan struct{}       // the database's clock stepped
-	Workers  <-chan []board.Worker // the live workers, whenever they changed
+	Now      func() time.Time // database time
+	Jumped   <-chan struct{}  // the database's clock stepped
+	Workers  <-chan []Worker  // the live workers, whenever they changed
+	// Policies asks for a fresh look at the policies. Optional: news through the Box does too.
+	Policies <-chan struct{}
 	// LookWorkers asks for a fresh look at the workers; it must not block.
 	LookWorkers func()
 	// LookRuns asks for a full scan; it must not block.
@@ -53,9 +58,11 @@ type Config struct {
 	// MaxGrants is how many pieces one transaction hands out. Default 512.
 	MaxGrants int
 	// Board settings; NewID is set by the loop.
-	Board  board.Config
-	Stats  *Stats
-	Logger *slog.Logger
+	Board board.Config
+	// Overload says when a worker gets nothing new.
+	Overload Overload
+	Stats    *Stats
+	Logger   *slog.Logger
 }
 
 const (
@@ -63,38 +70,49 @@ const (
 	busyRetry  = 15 * time.Millisecond
 	faultPause = 100 * time.Millisecond
 	maxResolve = 512 // runs in one transaction
+	decay      = 1.0 / 60
 )
 
 // Loop is the dispatcher. Make one for every term.
 type Loop struct {
-	cfg     Config
-	q       *db.Queries
-	board   *board.Board
-	wheel   *wheel.Wheel[timer]
-	lanes   map[laneKey]*lane
-	known   map[uuid.UUID]*lane        // spans on the Board or in the wheel
-	timers  map[uuid.UUID]wheel.Handle // spans in the wheel
-	flights map[uuid.UUID]flightInfo
-	news    resolve.News
-	refresh []uuid.UUID // ready rows to load again
-	aligned aligned
-	reload  bool
-	next    wheel.Handle // of the scheduled reload
-	fired   []wheel.Fired[timer]
+	cfg         Config
+	q           *db.Queries
+	board       *board.Board
+	wheel       *wheel.Wheel[timer]
+	lanes       map[laneKey]*lane
+	crowded     map[*lane]struct{} // of which the database holds more
+	stale       map[*lane]struct{} // to load again
+	perLane     int
+	known       map[uuid.UUID]place        // spans on the Board or in the wheel
+	timers      map[uuid.UUID]wheel.Handle // spans in the wheel
+	flights     map[uuid.UUID]flightInfo
+	news        resolve.News
+	refresh     []uuid.UUID // ready rows to load again
+	aligned     aligned
+	expiries    expiries
+	learned     learned
+	overload    overload
+	ahead       float64 // s of work that the Board hands out in advance for each slot
+	fresh       bool    // nothing of an earlier term is restored yet
+	policies    policies
+	policiesDue bool
+	policiesAt  time.Time
+	decay       float64 // the Board's, while aging is on
+	reload      bool
+	reloadAt    time.Time
+	reminders   []reminder
+	fired       []wheel.Fired[timer]
 }
 
 // timer is what the wheel reminds of.
 type timer struct {
 	span   span.Ready
-	news   resolve.News
-	spans  []uuid.UUID
-	reload bool
-	align  bool
+	expiry *span.Expiry
 }
 
 type flightInfo struct {
-	handler string
-	run     uuid.UUID
+	handler     string
+	run, worker uuid.UUID
 }
 
 // New makes a Loop.
@@ -112,13 +130,18 @@ func New(cfg Config) (*Loop, error) {
 		cfg.MaxGrants = 512
 	}
 	cfg.Board.NewID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
+	if cfg.Board.Decay == 0 {
+		cfg.Board.Decay = decay
+	}
 	b, err := board.New(cfg.Board)
 	if err != nil {
 		return nil, fmt.Errorf("setting the board up: %w", err)
 	}
-	return &Loop{cfg: cfg, q: db.New(cfg.Conn), board: b, wheel: wheel.New[timer](cfg.Now()),
-		lanes: make(map[laneKey]*lane), known: make(map[uuid.UUID]*lane), timers: make(map[uuid.UUID]wheel.Handle),
-		flights: make(map[uuid.UUID]flightInfo), aligned: newAligned()}, nil
+	return &Loop{cfg: cfg, q: db.New(cfg.Conn), board: b, wheel: wheel.New[timer](cfg.Now()), decay: cfg.Board.Decay,
+		lanes: make(map[laneKey]*lane), crowded: make(map[*lane]struct{}), stale: make(map[*lane]struct{}), perLane: cfg.PerLane,
+		known: make(map[uuid.UUID]place), timers: make(map[uuid.UUID]wheel.Handle), flights: make(map[uuid.UUID]flightInfo),
+		aligned: newAligned(), expiries: newExpiries(), learned: newLearned(),
+		overload: newOverload(cfg.Overload), ahead: cmp.Or(cfg.Board.Horizon, time.Second).Seconds()}, nil
 }
 
 // Run dispatches until ctx ends (nil), the term is over (axsql.ErrFenced), or the connection is lost.
@@ -129,7 +152,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	}
-	l.reload = true
+	l.reload, l.policiesDue, l.fresh = true, true, true
 	clock := time.NewTimer(0)
 	defer clock.Stop()
 	for {
@@ -155,6 +178,8 @@ func (l *Loop) Run(ctx context.Context) error {
 			l.setWorkers(w)
 		case <-l.cfg.Jumped:
 			l.jump()
+		case <-l.cfg.Policies:
+			l.policiesDue = true
 		case <-clock.C:
 		}
 	}
@@ -167,12 +192,10 @@ func (l *Loop) turn(ctx context.Context) error {
 		if err := l.take(ctx); err != nil {
 			return err
 		}
-		if l.reload {
-			if err := l.loadAll(ctx); err != nil {
-				return err
-			}
+		if err := l.load(ctx); err != nil {
+			return err
 		}
-		if err := l.loadSpans(ctx); err != nil {
+		if err := l.expire(ctx); err != nil {
 			return err
 		}
 		if err := l.resolve(ctx); err != nil {
@@ -185,38 +208,113 @@ func (l *Loop) turn(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !full && !l.reload && len(l.news.Stages)+len(l.news.Runs)+len(l.refresh) == 0 {
-			return nil
+		if !full {
+			l.judge()
+		}
+		if !full && !l.reload && len(l.news.Stages)+len(l.news.Runs)+len(l.refresh)+len(l.stale)+len(l.expiries.due) == 0 {
+			return l.saveLearned(ctx)
 		}
 		l.advance()
 	}
 }
 
-// loadAll compares everything with the database, and sees to it that this is done again in time.
-func (l *Loop) loadAll(ctx context.Context) error {
-	if err := l.loadWindow(ctx); err != nil {
+// load reads what is due to be read again.
+func (l *Loop) load(ctx context.Context) error {
+	if l.fresh { // before anything is handed out: what the last leader counted, and what it had learned
+		if err := l.restore(ctx); err != nil {
+			return err
+		}
+	}
+	if l.policiesDue || !time.Now().Before(l.policiesAt) {
+		if err := l.loadPolicies(ctx); err != nil {
+			return err
+		}
+	}
+	if l.reload || !time.Now().Before(l.reloadAt) {
+		if err := l.loadAll(ctx); err != nil {
+			return err
+		}
+	}
+	if err := l.loadStale(ctx); err != nil {
 		return err
 	}
+	if l.expiries.stale {
+		if err := l.loadExpiries(ctx); err != nil {
+			return err
+		}
+	}
+	return l.loadSpans(ctx)
+}
+
+// loadAll compares everything with the database, and sees to it that this is done again in time.
+func (l *Loop) loadAll(ctx context.Context) error {
+	clear(l.stale)
 	if err := l.loadFlights(ctx); err != nil {
+		return err
+	}
+	if l.fresh {
+		if err := l.restoreRates(ctx); err != nil {
+			return err
+		}
+	}
+	if err := l.loadWindow(ctx); err != nil {
 		return err
 	}
 	if err := l.loadAligned(ctx); err != nil {
 		return err
 	}
-	l.reload = false // what the loading itself asked for is done
-	l.reloadIn(l.cfg.Reload)
+	if err := l.loadExpiries(ctx); err != nil {
+		return err
+	}
+	l.fresh, l.reload = false, false // what the loading itself asked for is done
+	l.reloadIn(l.every())
+	if !l.policies.off.On(SwitchEvents) {
+		l.cfg.LookRuns()
+	}
 	return nil
 }
 
-// reloadIn schedules the next reload, in place of the one that was scheduled.
-func (l *Loop) reloadIn(d time.Duration) {
-	l.wheel.Cancel(l.next)
-	l.next = l.wheel.Add(l.cfg.Now().Add(d), timer{reload: true})
+// every is how often everything is compared with the database.
+func (l *Loop) every() time.Duration {
+	if l.policies.off.On(SwitchEvents) && l.policies.off.On(SwitchWheel) {
+		return l.cfg.Reload
+	}
+	return min(l.cfg.Reload, polling)
 }
 
-// take reads the mailbox.
+// polling is how often the database is asked while events or the wheel are switched off.
+const polling = time.Second
+
+// horizon is how far ahead what waits is held in memory.
+func (l *Loop) horizon() time.Duration {
+	if l.policies.off.On(SwitchWheel) {
+		return l.cfg.Horizon
+	}
+	return 0
+}
+
+// switched acts on switches that were turned.
+func (l *Loop) switched(old Switches) {
+	l.cfg.Logger.Warn("kill switches changed", "epoch", l.cfg.Fence.Epoch, "off", slices.Sorted(maps.Keys(l.policies.off)))
+	if wheelOn := l.policies.off.On(SwitchWheel); wheelOn != old.On(SwitchWheel) && !wheelOn {
+		l.emptyWheel()
+	}
+	l.reload = true
+	l.cfg.LookRuns()
+}
+
+// reloadIn schedules the next reload, in place of the one that was scheduled.
+func (l *Loop) reloadIn(d time.Duration) { l.reloadAt = time.Now().Add(d) }
+
+// take reads the mailbox. While events are switched off only news of policies counts: it may switch them on.
 func (l *Loop) take(ctx context.Context) error {
 	for _, n := range l.cfg.Box.Take() {
+		if n.Policies {
+			l.policiesDue = true
+		}
+		if !l.policies.off.On(SwitchEvents) {
+			continue
+		}
 		for _, r := range n.Ready {
 			if err := l.admit(ctx, r); err != nil {
 				return err
@@ -250,6 +348,7 @@ func (l *Loop) left(x hint.Left) {
 	}
 	if x.Done > 0 {
 		l.board.Learn(info.handler, x.Busy/time.Duration(x.Done), x.Done)
+		l.learned.note(info.handler, x.Done)
 	}
 	l.board.Left(x.Flight, x.Left)
 	l.aligned.touchRun(info.run)
@@ -258,25 +357,21 @@ func (l *Loop) left(x hint.Left) {
 	}
 }
 
-// advance takes what is due out of the wheel.
+// advance takes what is due out of the wheel and the reminders.
 func (l *Loop) advance() {
+	l.recall()
 	now := l.cfg.Now()
 	l.fired, _ = l.wheel.Advance(now, l.fired[:0])
 	for i := range l.fired {
 		t := &l.fired[i].Payload
 		switch {
-		case t.reload:
-			l.reload = true
-		case t.align:
-			l.aligned.due = true
-		case t.span.ID != uuid.Nil:
+		case t.expiry != nil:
+			delete(l.expiries.timers, t.expiry.StageKey)
+			l.expiries.due = append(l.expiries.due, *t.expiry)
+		default:
 			delete(l.timers, t.span.ID)
 			l.cfg.Stats.TimerLag.Observe(now.Sub(t.span.NotBefore))
 			l.pend(t.span)
-		default:
-			l.news.Stages = append(l.news.Stages, t.news.Stages...)
-			l.news.Runs = append(l.news.Runs, t.news.Runs...)
-			l.refresh = append(l.refresh, t.spans...)
 		}
 		*t = timer{}
 	}
@@ -284,38 +379,32 @@ func (l *Loop) advance() {
 
 // jump empties the wheel and loads it again: its times are not the database's any more.
 func (l *Loop) jump() {
-	dropped := l.wheel.Reset(l.cfg.Now())
 	l.cfg.Stats.Jumps.Add(1)
-	l.cfg.Logger.Warn("the database's clock stepped; the wheel is loaded again", "epoch", l.cfg.Fence.Epoch, "timers", dropped)
-	for id := range l.timers {
-		l.forget(id)
-	}
-	clear(l.timers)
-	l.aligned.scheduled = false
+	l.cfg.Logger.Warn("the database's clock stepped; the wheel is loaded again", "epoch", l.cfg.Fence.Epoch, "timers", l.wheel.Len())
+	l.emptyWheel()
 	l.reload = true
 	l.cfg.LookRuns()
 }
 
-// untilNext is how long nothing is due.
-func (l *Loop) untilNext() time.Duration {
-	due, ok := l.wheel.Next()
-	if !ok {
-		return l.cfg.Reload
+// emptyWheel forgets everything that waits for its time.
+func (l *Loop) emptyWheel() {
+	l.wheel.Reset(l.cfg.Now())
+	for id := range l.timers {
+		l.forget(id)
 	}
-	return max(0, due.Sub(l.cfg.Now()))
+	clear(l.timers)
+	l.expiries.forget()
 }
 
-func (l *Loop) setWorkers(list []board.Worker) {
-	live := make(map[uuid.UUID]bool, len(list))
-	for _, w := range list {
-		live[w.ID] = true
-		l.board.SetWorker(w)
+// untilNext is how long nothing is due.
+func (l *Loop) untilNext() time.Duration {
+	d := l.untilReminder(min(time.Until(l.reloadAt), time.Until(l.policiesAt)))
+	now := l.cfg.Now()
+	if due, ok := l.wheel.Next(); ok {
+		d = min(d, due.Sub(now))
 	}
-	for _, w := range l.board.Workers() {
-		if !live[w.Worker] {
-			for _, id := range l.board.RemoveWorker(w.Worker) {
-				delete(l.flights, id)
-			}
-		}
+	if opens, ok := l.board.NextRate(now); ok {
+		d = min(d, opens.Sub(now))
 	}
+	return max(0, d)
 }

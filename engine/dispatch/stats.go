@@ -7,18 +7,21 @@ import (
 
 // Stats counts what the leader does. All fields are safe for concurrent use and only grow.
 type Stats struct {
-	Rounds   atomic.Uint64 // transactions that handed out
-	Handed   atomic.Uint64 // indices handed out
-	Refused  atomic.Uint64 // pieces that the database refused
-	Resolved atomic.Uint64 // stages and runs decided
-	Repaired atomic.Uint64 // decisions that only the full scan found: 0 in a healthy run
-	Seized   atomic.Uint64 // indices taken from dead workers
-	Stuck    atomic.Uint64 // runs set aside
-	Jumps    atomic.Uint64 // steps of the database's clock
-	Faults   atomic.Uint64 // failed turns
-	Scans    atomic.Uint64 // full scans
-	Latency  Histogram     // from ready to handed out
-	TimerLag Histogram     // from due to fired
+	Rounds        atomic.Uint64 // transactions that handed out
+	Handed        atomic.Uint64 // indices handed out
+	Refused       atomic.Uint64 // pieces that the database refused
+	Resolved      atomic.Uint64 // stages and runs decided
+	Repaired      atomic.Uint64 // decisions that only the full scan found: 0 in a healthy run
+	Seized        atomic.Uint64 // indices taken from dead workers
+	Stuck         atomic.Uint64 // runs set aside
+	Jumps         atomic.Uint64 // steps of the database's clock
+	Faults        atomic.Uint64 // failed turns
+	Scans         atomic.Uint64 // full scans
+	Expired       atomic.Uint64 // stages that ran out of their overall budget
+	CircuitMoves  atomic.Uint64 // moves of circuit breakers
+	PressureMoves atomic.Uint64 // of queues with a capacity
+	Latency       Histogram     // from ready to handed out
+	TimerLag      Histogram     // from due to fired
 }
 
 // Histogram counts durations in buckets of powers of two from 64 µs on.

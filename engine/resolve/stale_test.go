@@ -42,8 +42,8 @@ func TestStaleLeaderDecidesNothing(t *testing.T) {
 func TestStaleLeaderHandsNothingOut(t *testing.T) {
 	h := newHouse(t, chain(1))
 	h.takeOver()
-	workers := make(chan []board.Worker, 1)
-	workers <- []board.Worker{{ID: h.worker, Handlers: map[string]int{h.version.Graph.HandlerKey(0): 1}}}
+	workers := make(chan []dispatch.Worker, 1)
+	workers <- []dispatch.Worker{{Worker: board.Worker{ID: h.worker, Handlers: map[string]int{h.version.Graph.HandlerKey(0): 1}}}}
 	box := h.bus.SubscribeEngine()
 	defer box.Close()
 	loop, err := dispatch.New(dispatch.Config{Conn: h.conn(), Fence: h.fence, Bus: h.bus, Box: box, Versions: h.versions, Resolver: h.resolver(),
@@ -90,7 +90,7 @@ func (r *term) Failures() uint64 { return 0 }
 func TestStaleLeaderBuriesNobody(t *testing.T) {
 	h := newHouse(t, chain(1))
 	h.takeOver()
-	out := make(chan []board.Worker, 100)
+	out := make(chan []dispatch.Worker, 100)
 	look := make(chan struct{}, 1)
 	look <- struct{}{}
 	box := h.bus.SubscribeEngine()

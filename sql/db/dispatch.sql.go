@@ -164,7 +164,8 @@ func (q *Queries) EmptyFlights(ctx context.Context, most int32) ([]EmptyFlightsR
 
 const flights = `-- name: Flights :many
 SELECT f.id, f.run_id, f.worker_id, f.version_id, f.par, f.ord, f.generation, f.kind, f.attempt, f.delivery,
-       f.losses, f.level, f.namespace, f.queue, f.ready_at, f.dispatched_at, f.todo::text AS todo
+       f.losses, f.level, f.namespace, f.queue, coalesce(f.key, '')::text AS key, f.ready_at, f.dispatched_at,
+       f.todo::text AS todo
 FROM ax.flight f
 ORDER BY f.id
 `
@@ -184,6 +185,7 @@ type FlightsRow struct {
 	Level        int16
 	Namespace    string
 	Queue        string
+	Key          string
 	ReadyAt      time.Time
 	DispatchedAt time.Time
 	Todo         string
@@ -214,8 +216,104 @@ func (q *Queries) Flights(ctx context.Context) ([]FlightsRow, error) {
 			&i.Level,
 			&i.Namespace,
 			&i.Queue,
+			&i.Key,
 			&i.ReadyAt,
 			&i.DispatchedAt,
+			&i.Todo,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const laneSpans = `-- name: LaneSpans :many
+SELECT r.id, r.run_id, r.not_before, r.ready_at, r.version_id, r.ord, r.generation, r.kind, r.attempt, r.delivery,
+       r.losses, r.level, r.namespace, r.queue, coalesce(r.key, '')::text AS key, r.todo::text AS todo
+FROM ax.ready r
+WHERE r.namespace = $1 AND r.queue = $2 AND r.level = $3 AND r.version_id = $4 AND r.ord = $5
+  AND r.not_before <= now() + make_interval(secs => $6::float8)
+  AND r.run_id NOT IN (SELECT unnest($7::uuid[]))
+  AND coalesce(r.key, '') NOT IN (SELECT unnest($8::text[]))
+  AND (r.attempt = 1 OR r.kind = 1 OR NOT $9::bool)
+ORDER BY r.not_before, r.id
+LIMIT $10
+`
+
+type LaneSpansParams struct {
+	Namespace string
+	Queue     string
+	Level     int16
+	VersionID int32
+	Ord       int16
+	HorizonS  float64
+	HeldRuns  []uuid.UUID
+	FullKeys  []string
+	NoRetries bool
+	PerLane   int32
+}
+
+type LaneSpansRow struct {
+	ID         uuid.UUID
+	RunID      uuid.UUID
+	NotBefore  time.Time
+	ReadyAt    time.Time
+	VersionID  int32
+	Ord        int16
+	Generation int16
+	Kind       int16
+	Attempt    int16
+	Delivery   int16
+	Losses     int16
+	Level      int16
+	Namespace  string
+	Queue      string
+	Key        string
+	Todo       string
+}
+
+// The first spans of a lane that are due now or within the horizon, without what is known to be blocked: held runs, and,
+// beyond what is in memory, keys without room and retries of a stage whose retry window is full.
+func (q *Queries) LaneSpans(ctx context.Context, arg LaneSpansParams) ([]LaneSpansRow, error) {
+	rows, err := q.db.Query(ctx, laneSpans,
+		arg.Namespace,
+		arg.Queue,
+		arg.Level,
+		arg.VersionID,
+		arg.Ord,
+		arg.HorizonS,
+		arg.HeldRuns,
+		arg.FullKeys,
+		arg.NoRetries,
+		arg.PerLane,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LaneSpansRow
+	for rows.Next() {
+		var i LaneSpansRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.RunID,
+			&i.NotBefore,
+			&i.ReadyAt,
+			&i.VersionID,
+			&i.Ord,
+			&i.Generation,
+			&i.Kind,
+			&i.Attempt,
+			&i.Delivery,
+			&i.Losses,
+			&i.Level,
+			&i.Namespace,
+			&i.Queue,
+			&i.Key,
 			&i.Todo,
 		); err != nil {
 			return nil, err
@@ -241,52 +339,30 @@ func (q *Queries) Now(ctx context.Context) (time.Time, error) {
 
 const readyLanes = `-- name: ReadyLanes :many
 WITH RECURSIVE lane AS (
-    (SELECT r.namespace, r.queue, r.level FROM ax.ready r ORDER BY r.namespace, r.queue, r.level LIMIT 1)
+    (SELECT r.namespace, r.queue, r.level, r.version_id, r.ord FROM ax.ready r
+     ORDER BY r.namespace, r.queue, r.level, r.version_id, r.ord LIMIT 1)
     UNION ALL
-    SELECT n.namespace, n.queue, n.level
+    SELECT n.namespace, n.queue, n.level, n.version_id, n.ord
     FROM lane l CROSS JOIN LATERAL (
-        SELECT r.namespace, r.queue, r.level FROM ax.ready r
-        WHERE (r.namespace, r.queue, r.level) > (l.namespace, l.queue, l.level)
-        ORDER BY r.namespace, r.queue, r.level LIMIT 1) n
+        SELECT r.namespace, r.queue, r.level, r.version_id, r.ord FROM ax.ready r
+        WHERE (r.namespace, r.queue, r.level, r.version_id, r.ord) > (l.namespace, l.queue, l.level, l.version_id, l.ord)
+        ORDER BY r.namespace, r.queue, r.level, r.version_id, r.ord LIMIT 1) n
 )
-SELECT r.id, r.run_id, r.not_before, r.ready_at, r.version_id, r.ord, r.generation, r.kind, r.attempt, r.delivery,
-       r.losses, r.level, r.namespace, r.queue, r.todo::text AS todo
-FROM lane l CROSS JOIN LATERAL (
-    SELECT x.id, x.run_id, x.not_before, x.ready_at, x.version_id, x.ord, x.generation, x.kind, x.attempt, x.delivery,
-           x.losses, x.level, x.namespace, x.queue, x.todo FROM ax.ready x
-    WHERE x.namespace = l.namespace AND x.queue = l.queue AND x.level = l.level
-      AND x.not_before <= now() + make_interval(secs => $1::float8)
-    ORDER BY x.not_before, x.id
-    LIMIT $2) r
+SELECT namespace, queue, level, version_id, ord FROM lane
 `
 
-type ReadyLanesParams struct {
-	HorizonS float64
-	PerLane  int32
-}
-
 type ReadyLanesRow struct {
-	ID         uuid.UUID
-	RunID      uuid.UUID
-	NotBefore  time.Time
-	ReadyAt    time.Time
-	VersionID  int32
-	Ord        int16
-	Generation int16
-	Kind       int16
-	Attempt    int16
-	Delivery   int16
-	Losses     int16
-	Level      int16
-	Namespace  string
-	Queue      string
-	Todo       string
+	Namespace string
+	Queue     string
+	Level     int16
+	VersionID int32
+	Ord       int16
 }
 
-// The window that the Board holds: the first spans of every (namespace, queue, level), due now or within the
-// horizon. The recursive part hops from lane to lane over the index, so that its cost is the number of lanes.
-func (q *Queries) ReadyLanes(ctx context.Context, arg ReadyLanesParams) ([]ReadyLanesRow, error) {
-	rows, err := q.db.Query(ctx, readyLanes, arg.HorizonS, arg.PerLane)
+// The lanes that hold anything. The recursive part hops from lane to lane over the index, so that its cost is the
+// number of lanes, however much waits in them.
+func (q *Queries) ReadyLanes(ctx context.Context) ([]ReadyLanesRow, error) {
+	rows, err := q.db.Query(ctx, readyLanes)
 	if err != nil {
 		return nil, err
 	}
@@ -295,21 +371,11 @@ func (q *Queries) ReadyLanes(ctx context.Context, arg ReadyLanesParams) ([]Ready
 	for rows.Next() {
 		var i ReadyLanesRow
 		if err := rows.Scan(
-			&i.ID,
-			&i.RunID,
-			&i.NotBefore,
-			&i.ReadyAt,
-			&i.VersionID,
-			&i.Ord,
-			&i.Generation,
-			&i.Kind,
-			&i.Attempt,
-			&i.Delivery,
-			&i.Losses,
-			&i.Level,
 			&i.Namespace,
 			&i.Queue,
-			&i.Todo,
+			&i.Level,
+			&i.VersionID,
+			&i.Ord,
 		); err != nil {
 			return nil, err
 		}
@@ -323,7 +389,7 @@ func (q *Queries) ReadyLanes(ctx context.Context, arg ReadyLanesParams) ([]Ready
 
 const readySpans = `-- name: ReadySpans :many
 SELECT r.id, r.run_id, r.not_before, r.ready_at, r.version_id, r.ord, r.generation, r.kind, r.attempt, r.delivery,
-       r.losses, r.level, r.namespace, r.queue, r.todo::text AS todo
+       r.losses, r.level, r.namespace, r.queue, coalesce(r.key, '')::text AS key, r.todo::text AS todo
 FROM ax.ready r WHERE r.id = ANY($1::uuid[])
 `
 
@@ -342,6 +408,7 @@ type ReadySpansRow struct {
 	Level      int16
 	Namespace  string
 	Queue      string
+	Key        string
 	Todo       string
 }
 
@@ -370,6 +437,7 @@ func (q *Queries) ReadySpans(ctx context.Context, ids []uuid.UUID) ([]ReadySpans
 			&i.Level,
 			&i.Namespace,
 			&i.Queue,
+			&i.Key,
 			&i.Todo,
 		); err != nil {
 			return nil, err

@@ -16,6 +16,9 @@ ALTER TABLE ax.stage
 ALTER TABLE ax.parked ADD COLUMN fingerprint text;
 CREATE INDEX parked_dead ON ax.parked (namespace, fingerprint, run_id, ord) WHERE reason IN (1, 6, 8);
 
+-- Tasks that wait for runs that they have started.
+CREATE INDEX parked_child ON ax.parked (run_id, ord) WHERE reason = 7;
+
 -- When released stages with an overall time budget run out of it.
 CREATE TABLE ax.expiry (
     run_id     uuid        NOT NULL,
@@ -153,6 +156,7 @@ CREATE TABLE ax.audit (
 -- What a worker says of its circuits: name to {ok, fail, streak, tripped, error}, counts since it registered.
 ALTER TABLE ax.worker ADD COLUMN circuits jsonb NOT NULL DEFAULT '{}';
 
--- The window passes over spans of full keys without reading their rows' other columns.
+-- The window is counted by stage, so that a flood of one stage's blocked spans keeps no other stage out, and hops from
+-- stage to stage over this index; spans of full keys are passed over by it alone.
 DROP INDEX ax.ready_window;
-CREATE INDEX ready_window ON ax.ready (namespace, queue, level, not_before, id) INCLUDE (key);
+CREATE INDEX ready_window ON ax.ready (namespace, queue, level, version_id, ord, not_before, id) INCLUDE (key);

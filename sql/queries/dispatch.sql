@@ -35,37 +35,45 @@ SELECT h.id, h.ready_at, h.dispatched_at,
 FROM handed h JOIN runs ON runs.run_id = h.run_id;
 
 -- name: ReadyLanes :many
--- The window that the Board holds: the first spans of every (namespace, queue, level), due now or within the
--- horizon. The recursive part hops from lane to lane over the index, so that its cost is the number of lanes.
+-- The lanes that hold anything. The recursive part hops from lane to lane over the index, so that its cost is the
+-- number of lanes, however much waits in them.
 WITH RECURSIVE lane AS (
-    (SELECT r.namespace, r.queue, r.level FROM ax.ready r ORDER BY r.namespace, r.queue, r.level LIMIT 1)
+    (SELECT r.namespace, r.queue, r.level, r.version_id, r.ord FROM ax.ready r
+     ORDER BY r.namespace, r.queue, r.level, r.version_id, r.ord LIMIT 1)
     UNION ALL
-    SELECT n.namespace, n.queue, n.level
+    SELECT n.namespace, n.queue, n.level, n.version_id, n.ord
     FROM lane l CROSS JOIN LATERAL (
-        SELECT r.namespace, r.queue, r.level FROM ax.ready r
-        WHERE (r.namespace, r.queue, r.level) > (l.namespace, l.queue, l.level)
-        ORDER BY r.namespace, r.queue, r.level LIMIT 1) n
+        SELECT r.namespace, r.queue, r.level, r.version_id, r.ord FROM ax.ready r
+        WHERE (r.namespace, r.queue, r.level, r.version_id, r.ord) > (l.namespace, l.queue, l.level, l.version_id, l.ord)
+        ORDER BY r.namespace, r.queue, r.level, r.version_id, r.ord LIMIT 1) n
 )
+SELECT namespace, queue, level, version_id, ord FROM lane;
+
+-- name: LaneSpans :many
+-- The first spans of a lane that are due now or within the horizon, without what is known to be blocked: held runs, and,
+-- beyond what is in memory, keys without room and retries of a stage whose retry window is full.
 SELECT r.id, r.run_id, r.not_before, r.ready_at, r.version_id, r.ord, r.generation, r.kind, r.attempt, r.delivery,
-       r.losses, r.level, r.namespace, r.queue, r.todo::text AS todo
-FROM lane l CROSS JOIN LATERAL (
-    SELECT x.id, x.run_id, x.not_before, x.ready_at, x.version_id, x.ord, x.generation, x.kind, x.attempt, x.delivery,
-           x.losses, x.level, x.namespace, x.queue, x.todo FROM ax.ready x
-    WHERE x.namespace = l.namespace AND x.queue = l.queue AND x.level = l.level
-      AND x.not_before <= now() + make_interval(secs => @horizon_s::float8)
-    ORDER BY x.not_before, x.id
-    LIMIT @per_lane) r;
+       r.losses, r.level, r.namespace, r.queue, coalesce(r.key, '')::text AS key, r.todo::text AS todo
+FROM ax.ready r
+WHERE r.namespace = @namespace AND r.queue = @queue AND r.level = @level AND r.version_id = @version_id AND r.ord = @ord
+  AND r.not_before <= now() + make_interval(secs => @horizon_s::float8)
+  AND r.run_id NOT IN (SELECT unnest(@held_runs::uuid[]))
+  AND coalesce(r.key, '') NOT IN (SELECT unnest(@full_keys::text[]))
+  AND (r.attempt = 1 OR r.kind = 1 OR NOT @no_retries::bool)
+ORDER BY r.not_before, r.id
+LIMIT @per_lane;
 
 -- name: ReadySpans :many
 -- The named ready rows, for hints that carry ids.
 SELECT r.id, r.run_id, r.not_before, r.ready_at, r.version_id, r.ord, r.generation, r.kind, r.attempt, r.delivery,
-       r.losses, r.level, r.namespace, r.queue, r.todo::text AS todo
+       r.losses, r.level, r.namespace, r.queue, coalesce(r.key, '')::text AS key, r.todo::text AS todo
 FROM ax.ready r WHERE r.id = ANY(@ids::uuid[]);
 
 -- name: Flights :many
 -- Everything in flight, for a new leader's books.
 SELECT f.id, f.run_id, f.worker_id, f.version_id, f.par, f.ord, f.generation, f.kind, f.attempt, f.delivery,
-       f.losses, f.level, f.namespace, f.queue, f.ready_at, f.dispatched_at, f.todo::text AS todo
+       f.losses, f.level, f.namespace, f.queue, coalesce(f.key, '')::text AS key, f.ready_at, f.dispatched_at,
+       f.todo::text AS todo
 FROM ax.flight f
 ORDER BY f.id;
 
