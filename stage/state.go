@@ -78,18 +78,20 @@ var runMoves = map[RunState][]RunState{
 	RunCancelled:  {RunRunning},
 }
 
-// A stage goes back to waiting by a rerun of it or of an upstream, which raises its generation; a failed one goes back to
-// running when its failed shards are retried. Waiting to succeeded is an aligned stage of an empty plan.
+// A stage goes back to waiting by a rerun of it or of an upstream, which raises its generation. A decided one goes back to
+// running in its generation when some of its shards run again: failed ones are retried, succeeded ones rerun, and aligned ones
+// follow the shards that they are aligned to; one whose plan failed goes back to planning. Waiting to succeeded is an
+// aligned stage of an empty plan, or an operator's word.
 var stageMoves = map[StageState][]StageState{
 	StageWaiting:        {StagePlanning, StageRunning, StageSucceeded, StageCancelled, StageSkipped, StageUpstreamFailed},
 	StagePlanning:       {StageWaiting, StageRunning, StageCancelling, StageSucceeded, StageFailed, StageCancelled, StageSkipped},
 	StageRunning:        {StageWaiting, StageCancelling, StageSucceeded, StageFailed, StageCancelled, StageSkipped, StageUpstreamFailed},
-	StageCancelling:     {StageSucceeded, StageFailed, StageCancelled},
-	StageSucceeded:      {StageWaiting},
-	StageFailed:         {StageWaiting, StageRunning},
+	StageCancelling:     {StageSucceeded, StageFailed, StageCancelled, StageSkipped},
+	StageSucceeded:      {StageWaiting, StageRunning},
+	StageFailed:         {StageWaiting, StagePlanning, StageRunning},
 	StageCancelled:      {StageWaiting},
 	StageSkipped:        {StageWaiting},
-	StageUpstreamFailed: {StageWaiting},
+	StageUpstreamFailed: {StageWaiting, StageRunning},
 }
 
 // Ready again from dispatched or running is a give-back, an interruption, or the loss of the worker; from

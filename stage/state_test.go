@@ -59,12 +59,12 @@ var stageWay = map[stage.StageState][]stage.StageState{
 		stage.StageCancelling, stage.StageCancelled},
 	stage.StageRunning: {stage.StageWaiting, stage.StageSucceeded, stage.StageFailed, stage.StageSkipped, stage.StageUpstreamFailed, stage.StageCancelling,
 		stage.StageCancelled},
-	stage.StageCancelling:     {stage.StageSucceeded, stage.StageFailed, stage.StageCancelled},
-	stage.StageSucceeded:      {stage.StageWaiting},
-	stage.StageFailed:         {stage.StageWaiting, stage.StageRunning},
+	stage.StageCancelling:     {stage.StageSucceeded, stage.StageFailed, stage.StageCancelled, stage.StageSkipped},
+	stage.StageSucceeded:      {stage.StageWaiting, stage.StageRunning},
+	stage.StageFailed:         {stage.StageWaiting, stage.StagePlanning, stage.StageRunning},
 	stage.StageCancelled:      {stage.StageWaiting},
 	stage.StageSkipped:        {stage.StageWaiting},
-	stage.StageUpstreamFailed: {stage.StageWaiting},
+	stage.StageUpstreamFailed: {stage.StageWaiting, stage.StageRunning},
 }
 
 var runWay = map[stage.RunState][]stage.RunState{

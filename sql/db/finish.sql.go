@@ -147,9 +147,9 @@ func (q *Queries) FinishSpans(ctx context.Context, arg FinishSpansParams) ([]Fin
 
 const freezePlan = `-- name: FreezePlan :execrows
 UPDATE ax.stage
-SET state = $1, shard_total = $2::int, cut = $3,
-    finished_at = CASE WHEN $4::bool THEN clock_timestamp() END
-WHERE run_id = $5 AND ord = $6 AND generation = $7 AND state = ANY($8::smallint[])
+SET state = $1, shard_total = $2::int, cut = $3, tolerate = nullif($4::int, 0),
+    finished_at = CASE WHEN $5::bool THEN clock_timestamp() END
+WHERE run_id = $6 AND ord = $7 AND generation = $8 AND state = ANY($9::smallint[])
   AND shard_total IS NULL
 `
 
@@ -157,6 +157,7 @@ type FreezePlanParams struct {
 	State      int16
 	ShardTotal int32
 	Cut        []byte
+	Tolerate   int32
 	Decided    bool
 	RunID      uuid.UUID
 	Ord        int16
@@ -170,6 +171,7 @@ func (q *Queries) FreezePlan(ctx context.Context, arg FreezePlanParams) (int64, 
 		arg.State,
 		arg.ShardTotal,
 		arg.Cut,
+		arg.Tolerate,
 		arg.Decided,
 		arg.RunID,
 		arg.Ord,
@@ -183,7 +185,7 @@ func (q *Queries) FreezePlan(ctx context.Context, arg FreezePlanParams) (int64, 
 }
 
 const lockStages = `-- name: LockStages :many
-SELECT s.run_id, s.ord, s.generation, s.state, s.shard_total, s.max_attempts
+SELECT s.run_id, s.ord, s.generation, s.state, s.shard_total, s.max_attempts, coalesce(s.key, '')::text AS key
 FROM ax.stage s
 JOIN (SELECT unnest($1::uuid[]) AS run_id, unnest($2::smallint[]) AS ord) k
   ON k.run_id = s.run_id AND k.ord = s.ord
@@ -205,6 +207,7 @@ type LockStagesRow struct {
 	State       int16
 	ShardTotal  *int32
 	MaxAttempts *int16
+	Key         string
 }
 
 // Locks stages in the one order and reads them. What is decided from ready, flight and parked is decided in a
@@ -225,6 +228,7 @@ func (q *Queries) LockStages(ctx context.Context, arg LockStagesParams) ([]LockS
 			&i.State,
 			&i.ShardTotal,
 			&i.MaxAttempts,
+			&i.Key,
 		); err != nil {
 			return nil, err
 		}
@@ -244,12 +248,13 @@ WITH x AS (
            unnest($10::smallint[]) AS delivery, unnest($11::smallint[]) AS losses,
            unnest($12::smallint[]) AS level, unnest($13::text[]) AS namespace,
            unnest($14::text[]) AS queue, unnest($15::text[]) AS key, unnest($16::smallint[]) AS reason,
-           unnest($17::int[]) AS n, unnest($18::text[])::int4multirange AS todo
+           unnest($17::text[]) AS fingerprint,
+           unnest($18::int[]) AS n, unnest($19::text[])::int4multirange AS todo
 )
 INSERT INTO ax.parked (id, run_id, parked_at, ready_at, version_id, n, ord, generation, kind, attempt, delivery,
-                       losses, level, reason, namespace, queue, key, todo)
+                       losses, level, reason, namespace, queue, key, fingerprint, todo)
 SELECT x.id, x.run_id, now(), now(), x.version_id, x.n, x.ord, x.generation, x.kind, x.attempt, x.delivery,
-       x.losses, x.level, x.reason, x.namespace, x.queue, nullif(x.key, ''), x.todo
+       x.losses, x.level, x.reason, x.namespace, x.queue, nullif(x.key, ''), nullif(x.fingerprint, ''), x.todo
 FROM x
 WHERE EXISTS (SELECT 1 FROM ax.stage s
               WHERE s.run_id = ANY($1::uuid[]) AND s.run_id = x.run_id AND s.ord = x.ord
@@ -258,24 +263,25 @@ RETURNING id
 `
 
 type PlaceParkedParams struct {
-	RunIds      []uuid.UUID
-	Live        []int16
-	Ids         []uuid.UUID
-	StageRuns   []uuid.UUID
-	Ords        []int16
-	Generations []int16
-	Kinds       []int16
-	VersionIds  []int32
-	Attempts    []int16
-	Deliveries  []int16
-	Losses      []int16
-	Levels      []int16
-	Namespaces  []string
-	Queues      []string
-	Keys        []string
-	Reasons     []int16
-	Ns          []int32
-	Todos       []string
+	RunIds       []uuid.UUID
+	Live         []int16
+	Ids          []uuid.UUID
+	StageRuns    []uuid.UUID
+	Ords         []int16
+	Generations  []int16
+	Kinds        []int16
+	VersionIds   []int32
+	Attempts     []int16
+	Deliveries   []int16
+	Losses       []int16
+	Levels       []int16
+	Namespaces   []string
+	Queues       []string
+	Keys         []string
+	Reasons      []int16
+	Fingerprints []string
+	Ns           []int32
+	Todos        []string
 }
 
 // Parks taken indices with a reason, on stages that are locked and checked.
@@ -297,6 +303,7 @@ func (q *Queries) PlaceParked(ctx context.Context, arg PlaceParkedParams) ([]uui
 		arg.Queues,
 		arg.Keys,
 		arg.Reasons,
+		arg.Fingerprints,
 		arg.Ns,
 		arg.Todos,
 	)
@@ -419,17 +426,19 @@ WITH k AS (
     SELECT unnest($3::uuid[]) AS run_id, unnest($4::smallint[]) AS ord
 ), p AS (
     SELECT p.run_id, p.ord, p.generation,
-           coalesce(sum(p.n) FILTER (WHERE p.reason IN (1, 6)), 0)::int AS dead,
+           coalesce(sum(p.n) FILTER (WHERE p.reason IN (1, 6, 8, 9)), 0)::int AS dead,
            coalesce(sum(p.n) FILTER (WHERE p.reason = 2), 0)::int AS cancelled,
            coalesce(sum(p.n) FILTER (WHERE p.reason = 3), 0)::int AS skipped,
-           coalesce(sum(p.n) FILTER (WHERE p.reason = 4), 0)::int AS waiting,
+           coalesce(sum(p.n) FILTER (WHERE p.reason IN (4, 7)), 0)::int AS waiting,
            coalesce(sum(p.n) FILTER (WHERE p.reason = 5), 0)::int AS upstream
     FROM ax.parked p
     WHERE p.run_id = ANY($1::uuid[])
     GROUP BY p.run_id, p.ord, p.generation
 ), c AS (
     SELECT s.run_id, s.ord, s.shard_total, s.state, coalesce(p.dead, 0) AS dead, coalesce(p.cancelled, 0) AS cancelled,
-           coalesce(p.skipped, 0) AS skipped, coalesce(p.upstream, 0) AS upstream
+           coalesce(p.skipped, 0) AS skipped, coalesce(p.upstream, 0) AS upstream, s.verdict,
+           coalesce(p.dead, 0) + coalesce(p.upstream, 0)
+           > CASE WHEN s.shard_total IS NULL THEN 0 ELSE coalesce(s.tolerate, 0) END AS broken
     FROM ax.stage s
     JOIN k ON k.run_id = s.run_id AND k.ord = s.ord
     LEFT JOIN p ON p.run_id = s.run_id AND p.ord = s.ord AND p.generation = s.generation
@@ -447,9 +456,10 @@ WITH k AS (
                         AND NOT isempty(f.todo))
 )
 UPDATE ax.stage s
-SET state = CASE WHEN c.dead > 0 THEN 11
-                 WHEN c.upstream > 0 AND c.state = 2 THEN 14
-                 WHEN c.upstream + c.cancelled > 0 OR c.shard_total IS NULL THEN 12
+SET state = CASE WHEN c.broken AND c.dead > 0 THEN 11
+                 WHEN c.broken AND c.state = 2 THEN 14
+                 WHEN c.broken OR c.cancelled > 0 OR c.shard_total IS NULL AND c.skipped = 0 THEN coalesce(c.verdict, 12)
+                 WHEN c.skipped > 0 AND c.dead + c.upstream = 0 AND c.skipped = coalesce(c.shard_total, c.skipped) THEN 13
                  ELSE 10 END,
     succeeded = coalesce(c.shard_total - c.dead - c.upstream - c.cancelled - c.skipped, 0),
     failed = c.dead + c.upstream, cancelled = c.cancelled, skipped = c.skipped,
@@ -474,7 +484,9 @@ type RetireStagesRow struct {
 }
 
 // Decides the (locked) stages that have nothing ready and nothing in flight any more, and stores their final
-// counts once. A stage with shards that wait for aligned upstream shards is not done.
+// counts once. A stage with shards that wait, for aligned upstream shards or for runs, is not done. It fails by more
+// failed shards than it tolerates, ends by its verdict or as cancelled if a shard was cancelled, is skipped if all of it
+// was, and succeeds otherwise. A plan that was never made tolerates nothing.
 func (q *Queries) RetireStages(ctx context.Context, arg RetireStagesParams) ([]RetireStagesRow, error) {
 	rows, err := q.db.Query(ctx, retireStages,
 		arg.RunIds,

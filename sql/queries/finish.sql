@@ -45,7 +45,7 @@ DELETE FROM ax.flight WHERE id = ANY(@ids::uuid[]) AND isempty(todo);
 -- name: LockStages :many
 -- Locks stages in the one order and reads them. What is decided from ready, flight and parked is decided in a
 -- later statement: this one's snapshot is older than the locks it waited for.
-SELECT s.run_id, s.ord, s.generation, s.state, s.shard_total, s.max_attempts
+SELECT s.run_id, s.ord, s.generation, s.state, s.shard_total, s.max_attempts, coalesce(s.key, '')::text AS key
 FROM ax.stage s
 JOIN (SELECT unnest(@stage_runs::uuid[]) AS run_id, unnest(@ords::smallint[]) AS ord) k
   ON k.run_id = s.run_id AND k.ord = s.ord
@@ -55,22 +55,26 @@ FOR NO KEY UPDATE OF s;
 
 -- name: RetireStages :many
 -- Decides the (locked) stages that have nothing ready and nothing in flight any more, and stores their final
--- counts once. A stage with shards that wait for aligned upstream shards is not done.
+-- counts once. A stage with shards that wait, for aligned upstream shards or for runs, is not done. It fails by more
+-- failed shards than it tolerates, ends by its verdict or as cancelled if a shard was cancelled, is skipped if all of it
+-- was, and succeeds otherwise. A plan that was never made tolerates nothing.
 WITH k AS (
     SELECT unnest(@stage_runs::uuid[]) AS run_id, unnest(@ords::smallint[]) AS ord
 ), p AS (
     SELECT p.run_id, p.ord, p.generation,
-           coalesce(sum(p.n) FILTER (WHERE p.reason IN (1, 6)), 0)::int AS dead,
+           coalesce(sum(p.n) FILTER (WHERE p.reason IN (1, 6, 8, 9)), 0)::int AS dead,
            coalesce(sum(p.n) FILTER (WHERE p.reason = 2), 0)::int AS cancelled,
            coalesce(sum(p.n) FILTER (WHERE p.reason = 3), 0)::int AS skipped,
-           coalesce(sum(p.n) FILTER (WHERE p.reason = 4), 0)::int AS waiting,
+           coalesce(sum(p.n) FILTER (WHERE p.reason IN (4, 7)), 0)::int AS waiting,
            coalesce(sum(p.n) FILTER (WHERE p.reason = 5), 0)::int AS upstream
     FROM ax.parked p
     WHERE p.run_id = ANY(@run_ids::uuid[])
     GROUP BY p.run_id, p.ord, p.generation
 ), c AS (
     SELECT s.run_id, s.ord, s.shard_total, s.state, coalesce(p.dead, 0) AS dead, coalesce(p.cancelled, 0) AS cancelled,
-           coalesce(p.skipped, 0) AS skipped, coalesce(p.upstream, 0) AS upstream
+           coalesce(p.skipped, 0) AS skipped, coalesce(p.upstream, 0) AS upstream, s.verdict,
+           coalesce(p.dead, 0) + coalesce(p.upstream, 0)
+           > CASE WHEN s.shard_total IS NULL THEN 0 ELSE coalesce(s.tolerate, 0) END AS broken
     FROM ax.stage s
     JOIN k ON k.run_id = s.run_id AND k.ord = s.ord
     LEFT JOIN p ON p.run_id = s.run_id AND p.ord = s.ord AND p.generation = s.generation
@@ -88,9 +92,10 @@ WITH k AS (
                         AND NOT isempty(f.todo))
 )
 UPDATE ax.stage s
-SET state = CASE WHEN c.dead > 0 THEN 11
-                 WHEN c.upstream > 0 AND c.state = 2 THEN 14
-                 WHEN c.upstream + c.cancelled > 0 OR c.shard_total IS NULL THEN 12
+SET state = CASE WHEN c.broken AND c.dead > 0 THEN 11
+                 WHEN c.broken AND c.state = 2 THEN 14
+                 WHEN c.broken OR c.cancelled > 0 OR c.shard_total IS NULL AND c.skipped = 0 THEN coalesce(c.verdict, 12)
+                 WHEN c.skipped > 0 AND c.dead + c.upstream = 0 AND c.skipped = coalesce(c.shard_total, c.skipped) THEN 13
                  ELSE 10 END,
     succeeded = coalesce(c.shard_total - c.dead - c.upstream - c.cancelled - c.skipped, 0),
     failed = c.dead + c.upstream, cancelled = c.cancelled, skipped = c.skipped,
@@ -177,12 +182,13 @@ WITH x AS (
            unnest(@deliveries::smallint[]) AS delivery, unnest(@losses::smallint[]) AS losses,
            unnest(@levels::smallint[]) AS level, unnest(@namespaces::text[]) AS namespace,
            unnest(@queues::text[]) AS queue, unnest(@keys::text[]) AS key, unnest(@reasons::smallint[]) AS reason,
+           unnest(@fingerprints::text[]) AS fingerprint,
            unnest(@ns::int[]) AS n, unnest(@todos::text[])::int4multirange AS todo
 )
 INSERT INTO ax.parked (id, run_id, parked_at, ready_at, version_id, n, ord, generation, kind, attempt, delivery,
-                       losses, level, reason, namespace, queue, key, todo)
+                       losses, level, reason, namespace, queue, key, fingerprint, todo)
 SELECT x.id, x.run_id, now(), now(), x.version_id, x.n, x.ord, x.generation, x.kind, x.attempt, x.delivery,
-       x.losses, x.level, x.reason, x.namespace, x.queue, nullif(x.key, ''), x.todo
+       x.losses, x.level, x.reason, x.namespace, x.queue, nullif(x.key, ''), nullif(x.fingerprint, ''), x.todo
 FROM x
 WHERE EXISTS (SELECT 1 FROM ax.stage s
               WHERE s.run_id = ANY(@run_ids::uuid[]) AND s.run_id = x.run_id AND s.ord = x.ord
@@ -192,7 +198,7 @@ RETURNING id;
 -- name: FreezePlan :execrows
 -- A plan's answer, once: the stage must still be planning in the plan's generation.
 UPDATE ax.stage
-SET state = @state, shard_total = @shard_total::int, cut = @cut,
+SET state = @state, shard_total = @shard_total::int, cut = @cut, tolerate = nullif(@tolerate::int, 0),
     finished_at = CASE WHEN @decided::bool THEN clock_timestamp() END
 WHERE run_id = @run_id AND ord = @ord AND generation = @generation AND state = ANY(@from_states::smallint[])
   AND shard_total IS NULL;

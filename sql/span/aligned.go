@@ -52,7 +52,7 @@ func MoveAligned(ctx context.Context, conn Conn, key StageKey, waiting map[uuid.
 		if err != nil {
 			return Receipt{}, err
 		}
-		places.park(t.Header, t.set, UpstreamFailed)
+		places.park(t.Header, t.set, UpstreamFailed, "")
 	}
 	var receipt Receipt
 	if err := places.commit(ctx, conn, []StageKey{key}, &receipt); err != nil {

@@ -245,8 +245,9 @@ func (c *call) placeFailures(places *placing, t taken) {
 	limit := max(report.MaxAttempts, places.maxAttempts(StageKey{t.Run, t.Ord}))
 	size := t.set.Len()
 	type group struct {
-		why   Reason
-		delay time.Duration
+		why         Reason
+		delay       time.Duration
+		fingerprint string
 	}
 	groups := make(map[group]*indices)
 	var order []group
@@ -255,13 +256,16 @@ func (c *call) placeFailures(places *placing, t taken) {
 		if x.Outcome == stage.Succeeded || !t.set.Contains(int(x.Index)) {
 			continue
 		}
-		g := group{why: Exhausted}
+		var g group
 		switch {
 		case x.Outcome == stage.Interrupted:
 			g.why = Interrupted
+		case x.Outcome == stage.NotNeeded:
+			g.why = NotNeeded
 		case x.Again && int(t.Attempt) < limit:
-			q := quantum(x.Delay)
-			g = group{Retry, x.Delay.Truncate(q)}
+			g.why, g.delay = Retry, x.Delay.Truncate(quantum(x.Delay))
+		default:
+			g.why, g.fingerprint = Exhausted, x.Fingerprint
 		}
 		b := groups[g]
 		if b == nil {
@@ -271,8 +275,12 @@ func (c *call) placeFailures(places *placing, t taken) {
 		}
 		b.add(x.Index)
 	}
+	key := StageKey{t.Run, t.Ord}
 	for _, g := range order {
-		places.put(t.Header, groups[g].set(), g.why, g.delay, size)
+		_, reason := places.putError(t.Header, groups[g].set(), g.why, g.delay, size, g.fingerprint)
+		if reason == Dead && report.FailFast && t.Kind == Shards && places.running(key) {
+			places.fast = append(places.fast, key)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package span
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,6 +19,7 @@ type placing struct {
 	ready  db.PlaceReadyParams
 	parked db.PlaceParkedParams
 	heads  map[uuid.UUID]Ready
+	fast   []StageKey // stages that a failure too many stops
 }
 
 func newPlacing(locked []db.LockStagesRow) *placing {
@@ -36,11 +38,21 @@ func (p *placing) maxAttempts(k StageKey) int {
 	return 0
 }
 
+// running tells whether the stage runs and is not being stopped.
+func (p *placing) running(k StageKey) bool {
+	return stage.StageState(p.stages[k].State) == stage.StageRunning
+}
+
 // put gives indices of a header their place. size is how many indices the header's flight held.
-func (p *placing) put(h Header, set shard.Set, why Reason, delay time.Duration, size int) {
+func (p *placing) put(h Header, set shard.Set, why Reason, delay time.Duration, size int) (Place, ParkReason) {
+	return p.putError(h, set, why, delay, size, "")
+}
+
+// putError is put for failures; fingerprint groups those that are dead.
+func (p *placing) putError(h Header, set shard.Set, why Reason, delay time.Duration, size int, fingerprint string) (Place, ParkReason) {
 	s, ok := p.stages[StageKey{h.Run, h.Ord}]
 	if !ok {
-		return
+		return Nowhere, 0
 	}
 	attempt, delivery, losses := h.next(why, size)
 	place, reason := Destination(why, stage.StageState(s.State), s.Generation == h.Generation, losses)
@@ -70,13 +82,27 @@ func (p *placing) put(h Header, set shard.Set, why Reason, delay time.Duration, 
 		p.heads[id] = Ready{Header: h, Set: set}
 	case ToParked:
 		h.Losses = losses
-		p.park(h, set, reason)
+		if reason == Poison {
+			fingerprint = lostPrint
+		}
+		p.park(h, set, reason, fingerprint)
 	}
+	return place, reason
 }
+
+// Fingerprints of dead letters that no error of theirs describes.
+const (
+	lostPrint    = "lost with its worker"
+	expiredPrint = "out of its overall budget"
+)
 
 // park gives indices a place among the parked. They keep the attempt that they failed in: a replay counts on
 // from there.
-func (p *placing) park(h Header, set shard.Set, reason ParkReason) {
+func (p *placing) park(h Header, set shard.Set, reason ParkReason, fingerprint string) {
+	if len(fingerprint) > MaxFingerprint {
+		fingerprint = fingerprint[:MaxFingerprint]
+	}
+	fingerprint = strings.ReplaceAll(strings.ToValidUTF8(fingerprint, ""), "\x00", "")
 	r := &p.parked
 	r.Ids = append(r.Ids, newID())
 	r.StageRuns = append(r.StageRuns, h.Run)
@@ -92,6 +118,7 @@ func (p *placing) park(h Header, set shard.Set, reason ParkReason) {
 	r.Queues = append(r.Queues, h.Queue)
 	r.Keys = append(r.Keys, h.Key)
 	r.Reasons = append(r.Reasons, int16(reason))
+	r.Fingerprints = append(r.Fingerprints, fingerprint)
 	r.Ns = append(r.Ns, int32(set.Len()))
 	r.Todos = append(r.Todos, set.String())
 }
@@ -117,6 +144,9 @@ func (p *placing) commit(ctx context.Context, conn Conn, keys []StageKey, receip
 	var decided []db.RetireStagesRow
 	to := pipe.New()
 	p.queue(ctx, to, distinct, &made)
+	if len(p.fast) > 0 {
+		stopBroken(ctx, to, p.fast, &receipt.Asked)
+	}
 	if len(keys) > 0 {
 		retireStages(ctx, to, keys, &decided)
 	}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"axflow/flow"
 	"axflow/shard"
 	"axflow/sql/db"
 	"axflow/sql/pipe"
@@ -41,10 +43,71 @@ type CopyConn interface {
 	CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, rows pgx.CopyFromSource) (int64, error)
 }
 
+// PlanKeysError says that the shards of a plan have more distinct keys than AX holds apart. Its code is
+// "too_many_keys".
+type PlanKeysError struct{ Keys int }
+
+// Error names the number, the limit and the way out.
+func (e *PlanKeysError) Error() string {
+	return fmt.Sprintf("the plan's shards have %d distinct keys, at most %d are allowed where each key has limits: use coarser keys, such as a bucket of their hash", e.Keys, MaxPlanKeys)
+}
+
+// Code returns "too_many_keys".
+func (e *PlanKeysError) Code() string { return "too_many_keys" }
+
+// keyed is the indices of one key.
+type keyed struct {
+	key string
+	set shard.Set
+}
+
+// maxRanges bounds the ranges of one row that a plan makes: a cut writes the whole set anew.
+const maxRanges = 100
+
+// byKey groups a plan's indices by the key of their items, in the order of each key's first index. A key whose indices
+// lie far apart has several groups.
+func (r *PlanReport) byKey() ([]keyed, error) {
+	if r.KeyGroup == "" || len(r.Layout.Items) == 0 {
+		return []keyed{{"", shard.Span(0, r.Layout.Total)}}, nil
+	}
+	groups := make(map[string]*indices)
+	var order []string
+	for i := range r.Layout.Items {
+		k := r.Layout.Items[i].Key
+		g := groups[k]
+		if g == nil {
+			g = new(indices)
+			groups[k], order = g, append(order, k)
+		}
+		g.add(int32(i))
+	}
+	if len(order) > MaxPlanKeys {
+		return nil, &PlanKeysError{len(order)}
+	}
+	out := make([]keyed, 0, len(order))
+	for _, k := range order {
+		for part := range slices.Chunk(groups[k].ranges, maxRanges) {
+			out = append(out, keyed{k, shard.OfRanges(part...)})
+		}
+	}
+	return out, nil
+}
+
+// CheckKeys tells whether the plan has more distinct keys than FinishPlan takes; the error is a *PlanKeysError.
+func (r *PlanReport) CheckKeys() error {
+	_, err := r.byKey()
+	return err
+}
+
 // FinishPlan freezes a plan's answer: shard_total, the stored keys and inputs, and one ready row with all
-// indices, in one transaction, exactly once however often it is called. An empty plan decides the stage. The
-// receipt accepts nothing when the plan was not this worker's any more.
+// indices (with KeyGroup: one for each key), in one transaction, exactly once however often it is called. An empty plan
+// decides the stage. The receipt accepts nothing when the plan was not this worker's any more. A plan that CheckKeys
+// refuses is refused before anything is written.
 func FinishPlan(ctx context.Context, conn CopyConn, worker uuid.UUID, r PlanReport) (Receipt, error) {
+	groups, err := r.byKey()
+	if err != nil {
+		return Receipt{}, err
+	}
 	key := StageKey{r.Run, r.Ord}
 	c := newCall(worker, []Report{{Execution: r.Execution, Run: r.Run, Ord: r.Ord, Last: true,
 		Results: []Result{{Index: PlanIndex, Outcome: stage.Succeeded, Started: r.Started, Finished: r.Finished}}}})
@@ -83,7 +146,7 @@ func FinishPlan(ctx context.Context, conn CopyConn, worker uuid.UUID, r PlanRepo
 		if r.SkipEmpty {
 			end = stage.StageSkipped
 		}
-		if err := freeze(ctx, last, h, end, r.Layout); err != nil {
+		if err := freeze(ctx, last, h, end, &r); err != nil {
 			rollback(ctx, conn)
 			return Receipt{}, err
 		}
@@ -93,13 +156,19 @@ func FinishPlan(ctx context.Context, conn CopyConn, worker uuid.UUID, r PlanRepo
 			rollback(ctx, conn)
 			return Receipt{}, err
 		}
-		if err := freeze(ctx, last, h, stage.StageRunning, r.Layout); err != nil {
+		if err := freeze(ctx, last, h, stage.StageRunning, &r); err != nil {
 			rollback(ctx, conn)
 			return Receipt{}, err
 		}
-		h.ID, h.Kind, h.Attempt, h.Delivery, h.Losses = newID(), Shards, 1, 1, 0
+		h.Kind, h.Attempt, h.Delivery, h.Losses = Shards, 1, 1, 0
 		places.stages[key] = db.LockStagesRow{RunID: h.Run, Ord: h.Ord, Generation: h.Generation, State: int16(stage.StageRunning)}
-		places.put(h, shard.Span(0, total), Released, 0, total)
+		for _, g := range groups {
+			h.Key = locked[0].Key
+			if r.KeyGroup != "" {
+				h.Key = flow.KeyName(r.KeyGroup, g.key)
+			}
+			places.put(h, g.set, Released, 0, g.set.Len())
+		}
 		places.queue(ctx, last, []uuid.UUID{h.Run}, &made)
 	}
 	last.Text("commit")
@@ -112,12 +181,12 @@ func FinishPlan(ctx context.Context, conn CopyConn, worker uuid.UUID, r PlanRepo
 	return receipt, nil
 }
 
-func freeze(ctx context.Context, p *pipe.Pipe, h Header, state stage.StageState, layout stage.Layout) error {
-	cut, err := json.Marshal(layout.Cut)
+func freeze(ctx context.Context, p *pipe.Pipe, h Header, state stage.StageState, r *PlanReport) error {
+	cut, err := json.Marshal(r.Layout.Cut)
 	if err != nil {
 		return fmt.Errorf("encoding the plan's cut: %w", err)
 	}
-	_, _ = p.FreezePlan(ctx, db.FreezePlanParams{State: int16(state), ShardTotal: int32(layout.Total), Cut: cut,
+	_, _ = p.FreezePlan(ctx, db.FreezePlanParams{State: int16(state), ShardTotal: int32(r.Layout.Total), Cut: cut, Tolerate: int32(r.Tolerate),
 		Decided: state.Decided(), RunID: h.Run, Ord: h.Ord, Generation: h.Generation, FromStates: []int16{int16(stage.StagePlanning)}})
 	return nil
 }
