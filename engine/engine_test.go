@@ -37,9 +37,27 @@ type cluster struct {
 	bus    *hint.Bus
 	client *control.Client
 	engine *engine.Engine
+	config engine.Config
+	run    context.Context
+	leave  func() // stops the engine that runs
 	stop   context.CancelFunc
 	wg     sync.WaitGroup
 }
+
+// runEngine runs an engine until stopEngine or the test's end.
+func (c *cluster) runEngine(e *engine.Engine) {
+	ctx, cancel := context.WithCancel(c.run)
+	done := make(chan struct{})
+	c.engine, c.leave = e, func() { cancel(); <-done }
+	c.wg.Go(func() {
+		defer close(done)
+		if err := e.Run(ctx); err != nil {
+			c.t.Errorf("engine: %v", err)
+		}
+	})
+}
+
+func (c *cluster) stopEngine() { c.leave() }
 
 // logs shows what the parts log when a test fails.
 type logs struct{ t *testing.T }
@@ -76,21 +94,18 @@ func newCluster(t *testing.T, tune func(*engine.Config)) *cluster {
 	if tune != nil {
 		tune(&cfg)
 	}
-	if c.engine, err = engine.New(cfg); err != nil {
+	e, err := engine.New(cfg)
+	if err != nil {
 		t.Fatal(err)
 	}
 	run, stop := context.WithCancel(ctx)
-	c.stop = stop
+	c.run, c.stop, c.config = run, stop, cfg
 	c.wg.Go(func() {
 		if err := bus.Run(run); err != nil {
 			t.Errorf("bus: %v", err)
 		}
 	})
-	c.wg.Go(func() {
-		if err := c.engine.Run(run); err != nil {
-			t.Errorf("engine: %v", err)
-		}
-	})
+	c.runEngine(e)
 	t.Cleanup(func() {
 		stop()
 		c.wg.Wait()

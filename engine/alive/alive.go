@@ -288,6 +288,9 @@ func (w *Watch) seize(ctx context.Context) error {
 				"worker", s.Worker, "epoch", w.cfg.Fence.Epoch)
 		}
 		w.cfg.Box.Put(news)
+		if err := w.failFast(ctx, seized); err != nil {
+			return err
+		}
 		if len(seized) < seizeAtOnce {
 			return nil
 		}

@@ -92,10 +92,12 @@ type Loop struct {
 	expiries    expiries
 	learned     learned
 	overload    overload
+	busy        busy
 	ahead       float64 // s of work that the Board hands out in advance for each slot
 	fresh       bool    // nothing of an earlier term is restored yet
 	policies    policies
 	policiesDue bool
+	standDue    bool
 	policiesAt  time.Time
 	decay       float64 // the Board's, while aging is on
 	reload      bool
@@ -141,7 +143,7 @@ func New(cfg Config) (*Loop, error) {
 		lanes: make(map[laneKey]*lane), crowded: make(map[*lane]struct{}), stale: make(map[*lane]struct{}), perLane: cfg.PerLane,
 		known: make(map[uuid.UUID]place), timers: make(map[uuid.UUID]wheel.Handle), flights: make(map[uuid.UUID]flightInfo),
 		aligned: newAligned(), expiries: newExpiries(), learned: newLearned(),
-		overload: newOverload(cfg.Overload), ahead: cmp.Or(cfg.Board.Horizon, time.Second).Seconds()}, nil
+		overload: newOverload(cfg.Overload), busy: newBusy(), ahead: cmp.Or(cfg.Board.Horizon, time.Second).Seconds()}, nil
 }
 
 // Run dispatches until ctx ends (nil), the term is over (axsql.ErrFenced), or the connection is lost.
@@ -210,6 +212,10 @@ func (l *Loop) turn(ctx context.Context) error {
 		}
 		if !full {
 			l.judge()
+		}
+		if l.standDue && !full {
+			l.standDue = false
+			l.stand()
 		}
 		if !full && !l.reload && len(l.news.Stages)+len(l.news.Runs)+len(l.refresh)+len(l.stale)+len(l.expiries.due) == 0 {
 			return l.saveLearned(ctx)

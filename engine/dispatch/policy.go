@@ -318,7 +318,7 @@ func (l *Loop) loadPolicies(ctx context.Context) error {
 	if err := rows.readAtOnce(ctx, l.cfg.Conn); err != nil {
 		return err
 	}
-	l.policiesDue, l.policiesAt = false, time.Now().Add(policiesEvery)
+	l.policiesDue, l.policiesAt, l.standDue = false, time.Now().Add(policiesEvery), true
 	old := l.policies
 	l.policies = rows.policies()
 	if err := l.policies.apply(l.board, &old.rules); err != nil {

@@ -7,6 +7,8 @@ import (
 
 // Stats counts what the leader does. All fields are safe for concurrent use and only grow.
 type Stats struct {
+	standing atomic.Pointer[Standing]
+
 	Rounds        atomic.Uint64 // transactions that handed out
 	Handed        atomic.Uint64 // indices handed out
 	Refused       atomic.Uint64 // pieces that the database refused
@@ -23,6 +25,9 @@ type Stats struct {
 	Latency       Histogram     // from ready to handed out
 	TimerLag      Histogram     // from due to fired
 }
+
+// Standing is how flow control stands, as this engine saw it last while it led; nil: it has not led.
+func (s *Stats) Standing() *Standing { return s.standing.Load() }
 
 // Histogram counts durations in buckets of powers of two from 64 µs on.
 type Histogram struct {

@@ -1,0 +1,205 @@
+package engine_test
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+
+	"time"
+
+	"github.com/google/uuid"
+
+	"axflow/engine"
+	"axflow/engine/control"
+	"axflow/flow"
+	"axflow/internal/pgtest"
+	"axflow/shard"
+	"axflow/sql/db"
+	"axflow/sql/hint"
+	"axflow/sql/span"
+	"axflow/stage"
+)
+
+// exec runs a statement, as an operator's verb would.
+func (c *cluster) exec(sql string, args ...any) {
+	c.t.Helper()
+	if _, err := c.pool.Exec(c.ctx, sql, args...); err != nil {
+		c.t.Fatal(err)
+	}
+	c.bus.ToEngine(hint.Engine{Policies: true})
+}
+
+// number reads one number.
+func (c *cluster) number(sql string, args ...any) int {
+	c.t.Helper()
+	var n int
+	if err := c.pool.QueryRow(c.ctx, sql, args...).Scan(&n); err != nil {
+		c.t.Fatal(err)
+	}
+	return n
+}
+
+// eventually waits until a number is what it should be.
+func (c *cluster) until(what string, want int, sql string, args ...any) {
+	c.t.Helper()
+	pgtest.Eventually(c.t, 60*time.Second, func() (bool, string) {
+		n := c.number(sql, args...)
+		return n == want, what + ": " + strconv.Itoa(n) + ", want " + strconv.Itoa(want)
+	})
+}
+
+// failOver puts a new engine in the place of the one that leads; what only the old one's memory held is gone.
+func (c *cluster) failOver() {
+	c.t.Helper()
+	c.stopEngine()
+	e, err := engine.New(c.config)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.runEngine(e)
+}
+
+func (c *cluster) startIn(f flow.Definition, n int, change func(int, *control.Start)) []uuid.UUID {
+	c.t.Helper()
+	v, err := c.client.Register(c.ctx, f)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	ids := make([]uuid.UUID, 0, n)
+	for len(ids) < n {
+		starts := make([]control.Start, min(n-len(ids), 4000))
+		for i := range starts {
+			starts[i].Version = v
+			if change != nil {
+				change(len(ids)+i, &starts[i])
+			}
+		}
+		started, err := c.client.Start(c.ctx, control.Batch{Trigger: "test"}, starts)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		for _, s := range started {
+			ids = append(ids, s.Run)
+		}
+	}
+	return ids
+}
+
+// puppet is a worker that does nothing by itself: the test says which of its tasks end, and when.
+type puppet struct {
+	c    *cluster
+	id   uuid.UUID
+	mu   sync.Mutex
+	busy map[uuid.UUID]shard.Set
+}
+
+// puppet registers a worker that beats until the test ends.
+func (c *cluster) puppet(slots int, flows ...flow.Definition) *puppet {
+	c.t.Helper()
+	p := &puppet{c: c, id: uuid.Must(uuid.NewV7()), busy: make(map[uuid.UUID]shard.Set)}
+	handlers := `{`
+	for _, f := range flows {
+		for ord := range f.Graph().Stages {
+			if len(handlers) > 1 {
+				handlers += ","
+			}
+			handlers += `"` + f.Graph().HandlerKey(ord) + `":` + strconv.Itoa(slots)
+		}
+	}
+	handlers += `}`
+	q := db.New(c.pool)
+	if err := q.RegisterWorker(c.ctx, db.RegisterWorkerParams{ID: p.id, Namespace: "default", Host: "puppet", Labels: []string{}, Handlers: []byte(handlers)}); err != nil {
+		c.t.Fatal(err)
+	}
+	c.bus.ToEngine(hint.Engine{Workers: true})
+	ctx, stop := context.WithCancel(c.ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(200 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				_, _ = q.Beat(ctx, db.BeatParams{ID: p.id, Handlers: []byte(handlers), Running: []byte("[]")})
+			}
+		}
+	}()
+	c.t.Cleanup(func() { stop(); <-done })
+	return p
+}
+
+// flights are what it holds, oldest first.
+func (p *puppet) flights() []db.FlightsRow {
+	p.c.t.Helper()
+	all, err := db.New(p.c.pool).Flights(p.c.ctx)
+	if err != nil {
+		p.c.t.Fatal(err)
+	}
+	mine := slices.DeleteFunc(all, func(f db.FlightsRow) bool { return f.WorkerID != p.id || f.Todo == "{}" })
+	slices.SortFunc(mine, func(a, b db.FlightsRow) int { return a.DispatchedAt.Compare(b.DispatchedAt) })
+	return mine
+}
+
+// await waits until it holds n flights.
+func (p *puppet) await(n int) []db.FlightsRow {
+	p.c.t.Helper()
+	var got []db.FlightsRow
+	pgtest.Eventually(p.c.t, 60*time.Second, func() (bool, string) {
+		got = p.flights()
+		return len(got) == n, "flights: " + strconv.Itoa(len(got)) + ", want " + strconv.Itoa(n)
+	})
+	return got
+}
+
+// end ends the first n indices of a flight (all: -1), and tells the leader.
+func (p *puppet) end(f db.FlightsRow, n int, r span.Result) {
+	p.c.t.Helper()
+	todo, err := shard.ParseSet(f.Todo)
+	if err != nil {
+		p.c.t.Fatal(err)
+	}
+	now := time.Now()
+	report := span.Report{Execution: f.ID, Run: f.RunID, Ord: f.Ord, MaxAttempts: 3}
+	for i := range todo.All() {
+		if n >= 0 && len(report.Results) == n {
+			break
+		}
+		r.Index, r.Started, r.Finished = int32(i), now, now
+		report.Results = append(report.Results, r)
+	}
+	left := todo.Len() - len(report.Results)
+	report.Last = left == 0
+	conn, err := p.c.pool.Acquire(p.c.ctx)
+	if err != nil {
+		p.c.t.Fatal(err)
+	}
+	defer conn.Release()
+	receipt, err := span.Finish(p.c.ctx, conn, p.id, []span.Report{report})
+	if err != nil {
+		p.c.t.Fatal(err)
+	}
+	news := hint.Engine{Ready: receipt.Ready, Left: []hint.Left{{Flight: f.ID, Left: left, Done: len(report.Results), Busy: time.Duration(len(report.Results)) * time.Millisecond}}}
+	for _, d := range receipt.Decided {
+		news.Stages = append(news.Stages, d.StageKey)
+	}
+	p.c.bus.ToEngine(news)
+}
+
+var ok = span.Result{Outcome: stage.Succeeded}
+
+// quiet waits until the leader has looked at everything again, so that what it does not do now it will not do.
+func (c *cluster) quiet() {
+	c.t.Helper()
+	scans, faults := c.engine.Stats().Scans.Load(), c.engine.Stats().Faults.Load()
+	c.bus.ToEngine(hint.Engine{Look: true, Policies: true, Workers: true})
+	pgtest.Eventually(c.t, 60*time.Second, func() (bool, string) {
+		return c.engine.Stats().Scans.Load() > scans+1, "scans"
+	})
+	if n := c.engine.Stats().Faults.Load(); n != faults {
+		c.t.Fatalf("%d faults", n-faults)
+	}
+}
