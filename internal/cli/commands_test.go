@@ -191,7 +191,7 @@ func TestRunThatFails(t *testing.T) {
 	stdout, _ := x.ax(0, "run", "show", s.Run)
 	says(t, stdout, "297/300", "upstream failed", "the sums differ", "reconcile[207]")
 	stdout, _ = x.ax(0, "run", "retry", s.Run)
-	says(t, stdout, "3 failed pieces")
+	says(t, stdout, "goes on")
 	_, stderr := x.ax(3, "run", "watch", s.Run)
 	says(t, stderr, "has failed", "run show "+s.Run)
 	_, stderr = x.ax(1, "run", "rerun", s.Run, "nothing")
@@ -312,7 +312,20 @@ func TestCalledWrongly(t *testing.T) {
 		"needs FLOW":                {"run", "start"},
 		"takes only FLOW":           {"run", "start", "a", "b"},
 		"takes no arguments":        {"migrate", "now"},
-		"needs RUN and STAGE":       {"run", "rerun"},
+		"needs RUN, or flags that":  {"run", "rerun"},
+		"needs STAGE":               {"run", "rerun", "01a2b3c4"},
+		"takes only STAGE":          {"run", "skip", "a", "b", "--flow", "f"},
+		"needs RUN and STAGE: shar": {"run", "retry", "01a2b3c4", "--shards", "3"},
+		"write them as 3,7-9":       {"run", "skip", "01a2b3c4", "a", "--shards", "x"},
+		`level "P9" is unknown`:     {"run", "priority", "01a2b3c4", "P9"},
+		`run state "ended"`:         {"run", "cancel", "--state", "ended"},
+		"is no JSON":                {"run", "mark-success", "01a2b3c4", "a", "--output", "{"},
+		"write FLOW/STAGE":          {"pool", "set", "clean", "3"},
+		"no number of slots":        {"pool", "set", "daily/clean", "many"},
+		"neither on nor off":        {"setting", "set", "aging", "0"},
+		"say what to replay":        {"dlq", "replay"},
+		"say what to discard":       {"dlq", "discard"},
+		"no replay's id":            {"dlq", "cancel", "x"},
 		"unknown flag":              {"run", "list", "--nothing"},
 		"--limit 0":                 {"run", "list", "--limit", "0"},
 		"no run's id":               {"run", "show", "daily"},

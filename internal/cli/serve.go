@@ -39,11 +39,10 @@ func (a *app) serverCommand() *cobra.Command {
 }
 
 func (a *app) workerCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:    "worker",
-		Short:  "Run a worker for the flows built in",
-		Hidden: len(a.Flows) == 0,
-		Args:   takes(),
+	cmd := &cobra.Command{
+		Use:   "worker",
+		Short: "Run a worker for the flows built in; `worker list` lists those that run",
+		Args:  a.noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(a.Flows) == 0 {
 				return usagef("%s has no flows built in: write a main() that calls axflow.Main(yourFlow) and run that program's `worker`", a.Name)
@@ -51,6 +50,8 @@ func (a *app) workerCommand() *cobra.Command {
 			return a.serve(cmd.Context(), serving{need: found, worker: true})
 		},
 	}
+	cmd.AddCommand(a.workerListCommand())
+	return cmd
 }
 
 // serving is what a long-lived command runs.
