@@ -108,7 +108,8 @@ func (p *Process) assemble(ctx context.Context, conn *pgx.ConnConfig) (err error
 		}
 	}
 	if len(cfg.Flows) > 0 {
-		wc := worker.Config{Pool: p.pool, ConnConfig: conn, Bus: p.bus, Namespace: cfg.Namespace, Flows: cfg.Flows, Logger: cfg.Logger}
+		wc := worker.Config{Pool: p.pool, ConnConfig: conn, Bus: p.bus, Namespace: cfg.Namespace, Flows: cfg.Flows,
+			Children: children{p.client}, Logger: cfg.Logger}
 		if cfg.TuneWorker != nil {
 			cfg.TuneWorker(&wc)
 		}

@@ -32,8 +32,11 @@ func (c *committer) commit(ctx context.Context, b *batch) {
 	}
 }
 
-// learn takes what a transaction did into the news.
-func learn(news *hint.Engine, r *span.Receipt) {
+// learn takes what a transaction did into the news, and tells workers that were asked for something.
+func (w *Worker) learn(news *hint.Engine, r *span.Receipt) {
+	for _, id := range r.Asked {
+		w.cfg.Bus.ToWorker(id, hint.Worker{Asks: true})
+	}
 	for _, d := range r.Decided {
 		news.Stages = append(news.Stages, d.StageKey)
 	}
@@ -57,7 +60,7 @@ func (c *committer) finish(ctx context.Context, b *batch, news *hint.Engine) boo
 	}
 	c.w.count.batches.Add(1)
 	c.w.count.results.Add(uint64(b.results))
-	learn(news, &receipt)
+	c.w.learn(news, &receipt)
 	there := make(map[uuid.UUID]bool, len(receipt.Accepted))
 	for _, a := range receipt.Accepted {
 		there[a.Execution] = true
@@ -91,7 +94,7 @@ func (c *committer) giveBack(ctx context.Context, b *batch, news *hint.Engine) b
 		return false
 	}
 	c.w.count.returned.Add(uint64(n))
-	learn(news, &receipt)
+	c.w.learn(news, &receipt)
 	return true
 }
 
@@ -116,7 +119,7 @@ func (c *committer) retire(ctx context.Context, b *batch, news *hint.Engine) boo
 	if err != nil {
 		return false
 	}
-	learn(news, &span.Receipt{Decided: decided})
+	c.w.learn(news, &span.Receipt{Decided: decided})
 	return true
 }
 
@@ -162,6 +165,8 @@ func (c *committer) tally(o stage.Outcome) {
 		n.timedOut.Add(1)
 	case stage.Interrupted:
 		n.interrupted.Add(1)
+	case stage.NotNeeded:
+		n.notNeeded.Add(1)
 	default:
 		n.failed.Add(1)
 	}

@@ -255,6 +255,7 @@ func (c *committer) take(b *batch, f *flight) (all bool) {
 	}
 	if f.h != nil {
 		p.report.MaxAttempts = f.h.spec.Retry.MaxAttempts
+		p.report.FailFast = f.h.spec.FailFast
 	}
 	p.report.Last = all && !f.holds() && p.back.Empty()
 	b.results += len(p.report.Results)

@@ -80,6 +80,8 @@ type Config struct {
 	// MaxStageOutput and MaxShardOutput bound an output, in bytes of JSON, of an unsharded stage and of one
 	// shard. Default 1 MiB and 64 KiB.
 	MaxStageOutput, MaxShardOutput int
+	// Children starts the runs of sub-flows. Without it, stages that run sub-flows fail.
+	Children Children
 	// Clock tells database time. Default: estimated from the heartbeats.
 	Clock func() time.Time
 	// Rand gives random numbers of [0, 1) for the jitter of retries. It must be safe for concurrent use.

@@ -68,7 +68,9 @@ func TestFailureIsRetriedLater(t *testing.T) {
 	id := l.hand("a", single, func(h *handOut) { h.attempt = 2 })
 	r := l.one("a", 0)
 	want(t, "outcome", r.outcome, stage.Failed)
-	want(t, "error", r.failure, failure{Code: CodeHandler, Message: "no\uFFFD luck\uFFFD", Retryable: true})
+	want(t, "fingerprint", len(r.failure.Fingerprint), 16)
+	r.failure.Fingerprint = ""
+	want(t, "error", r.failure, failure{Code: CodeHandler, Message: "no\uFFFD luck\uFFFD", Retryable: true, Normal: "handler_error: no luck\uFFFD"})
 	// Attempt 2 has failed: 8 s × 2, on a grid of 800 ms at most (100 ms × 2^3 <= 16 s / 16 = 1 s), one step added.
 	var attempt, delivery int
 	var wait float64

@@ -25,7 +25,7 @@ func (t *task) Info() stage.Info {
 	return stage.Info{
 		Namespace: f.Namespace, Flow: f.h.version.flow, Version: f.h.version.hash, Run: f.Run, Trace: f.Run,
 		Stage: f.h.spec.Name, Ord: int(f.Ord), Generation: int(f.Generation), Attempt: int(f.Attempt),
-		MaxAttempts: f.h.spec.Retry.MaxAttempts, Delivery: int(f.Delivery), Index: int(t.index), Total: f.total,
+		MaxAttempts: f.attempts, Delivery: int(f.Delivery), Index: int(t.index), Total: f.total,
 		Execution: f.ID, Worker: f.worker,
 	}
 }
@@ -125,8 +125,40 @@ func (t *task) page(ctx context.Context, h *handling, s *head, first int) (page 
 
 // Counts reads how an upstream's shards ended.
 func (t *task) Counts(ctx context.Context, up *stage.Def) (stage.ShardCounts, error) {
-	return stage.ShardCounts{}, errors.New("not yet")
+	h, err := t.upstream(up)
+	if err != nil {
+		return stage.ShardCounts{}, err
+	}
+	row, err := t.f.pool.w.q.StageCounts(ctx, db.StageCountsParams{RunID: t.f.Run, Ord: int16(h.ord)})
+	if err != nil {
+		return stage.ShardCounts{}, fmt.Errorf("reading the counts: %w", err)
+	}
+	state := stage.StageState(row.State)
+	if !state.Decided() {
+		return stage.ShardCounts{}, fmt.Errorf("the stage is %v: its shards are counted once it has ended", state)
+	}
+	if h.origin < 0 { // decided without having run, it has no counts of its own
+		return countOne(state), nil
+	}
+	return stage.ShardCounts{Total: int(row.Total), Succeeded: int(row.Succeeded), Failed: int(row.Failed), Skipped: int(row.Skipped),
+		Cancelled: int(row.Cancelled)}, nil
+}
+
+// countOne counts an unsharded stage as one shard.
+func countOne(state stage.StageState) stage.ShardCounts {
+	c := stage.ShardCounts{Total: 1}
+	switch state {
+	case stage.StageSucceeded:
+		c.Succeeded = 1
+	case stage.StageSkipped:
+		c.Skipped = 1
+	case stage.StageCancelled:
+		c.Cancelled = 1
+	default:
+		c.Failed = 1
+	}
+	return c
 }
 
 // Heartbeat is the handler's sign of life.
-func (t *task) Heartbeat() {}
+func (t *task) Heartbeat() { t.sign.Store(int64(t.f.pool.w.clk.now())) }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"axflow/internal/fingerprint"
 	"axflow/stage"
 )
 
@@ -18,6 +19,17 @@ type failure struct {
 	Message   string `json:"message"`
 	Stack     string `json:"stack,omitempty"`
 	Retryable bool   `json:"retryable,omitempty"`
+	// Fingerprint is the same for failures that differ only in numbers, ids, addresses and the like; Normal is what it
+	// is the hash of.
+	Fingerprint string `json:"fingerprint,omitempty"`
+	Normal      string `json:"normal,omitempty"`
+}
+
+// identify gives the failure its fingerprint.
+func (f failure) identify() failure {
+	f.Fingerprint, f.Normal = fingerprint.Of(f.Code, f.Message)
+	f.Normal = clean(f.Normal, 1000)
+	return f
 }
 
 // encode returns the failure's JSON: valid UTF-8 without NUL, at most maxFailure bytes.
@@ -34,7 +46,7 @@ func (f failure) encode() []byte {
 			return b
 		}
 		// Escapes have made it longer: a quote is two bytes, a control character six.
-		f.Stack = clean(f.Stack, len(f.Stack)/2)
+		f.Stack, f.Normal = clean(f.Stack, len(f.Stack)/2), ""
 		if f.Stack == "" {
 			f.Message = clean(f.Message, len(f.Message)/2)
 		}

@@ -13,17 +13,19 @@ import (
 // flight is work that was handed to this worker: some indices of one stage, under one execution id.
 type flight struct {
 	span.Assignment
-	worker  uuid.UUID // the id that the worker had when it was handed over
-	seq     uint64    // of its arrival; guarded by Worker.mu
-	h       *handling // nil while it is being loaded
-	pool    *pool     // likewise
-	c       *committer
-	total   int
-	cut     *stage.Cut
-	items   items
-	raw     []byte // JSON params
-	params  any    // decoded, when one value may serve all
-	expires time.Duration
+	worker uuid.UUID // the id that the worker had when it was handed over
+	seq    uint64    // of its arrival; guarded by Worker.mu
+	h      *handling // nil while it is being loaded
+	pool   *pool     // likewise
+	c      *committer
+	total  int
+	// attempts is how many the tasks have: the policy's, or more if an operator has raised it.
+	attempts int
+	cut      *stage.Cut
+	items    items
+	raw      []byte // JSON params
+	params   any    // decoded, when one value may serve all
+	expires  time.Duration
 
 	// What follows is guarded by pool.mu.
 

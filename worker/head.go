@@ -71,3 +71,20 @@ func (w *Worker) readParams(ctx context.Context, run uuid.UUID) ([]byte, error) 
 	w.params.put(run, rows[0].Params)
 	return rows[0].Params, nil
 }
+
+// readAttempts reads how many attempts the flight's tasks have: an operator's retry raises the policy's number, which
+// shows once that is reached.
+func (w *Worker) readAttempts(ctx context.Context, f *flight, h *handling) error {
+	f.attempts = h.spec.Retry.MaxAttempts
+	if int(f.Attempt) < f.attempts {
+		return nil
+	}
+	row, err := w.q.StageHead(ctx, db.StageHeadParams{RunID: f.Run, Ord: f.Ord})
+	if err != nil {
+		return fmt.Errorf("reading stage %d of run %s: %w", f.Ord, f.Run, err)
+	}
+	if row.MaxAttempts != nil {
+		f.attempts = max(f.attempts, int(*row.MaxAttempts))
+	}
+	return nil
+}

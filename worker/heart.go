@@ -118,6 +118,8 @@ func (h *heart) beat(ctx context.Context) error {
 	w.mu.Unlock()
 	p := db.BeatParams{ID: id, State: state, Handlers: w.handlers(), Running: w.longRunning()}
 	p.Cpu, p.Memory = h.vital.read()
+	urgent := false
+	p.Circuits, urgent = w.circuits.say()
 	sent := w.clk.now()
 	row, err := q.Beat(ctx, p)
 	if err != nil {
@@ -134,11 +136,41 @@ func (h *heart) beat(ctx context.Context) error {
 		}
 		return h.register(ctx)
 	}
-	if said := string(p.Handlers) + strconv.Itoa(int(state)); said != h.said {
+	said := string(p.Handlers) + strconv.Itoa(int(state))
+	if urgent {
+		said += string(p.Circuits)
+	}
+	if said != h.said {
 		h.said = said
 		w.cfg.Bus.ToEngine(hint.Engine{Workers: true})
 	}
+	if err := h.policies(row); err != nil {
+		return err
+	}
 	return w.reconcile(ctx, q, row, sent, mark)
+}
+
+// policies does what a heartbeat's answer says of circuits and pools.
+func (h *heart) policies(row db.BeatRow) error {
+	w := h.w
+	resumed, shut, err := w.circuits.hear(row.Circuits, row.BreakerOff, w.clk.now(), w.cfg.Beat)
+	if err != nil {
+		return err
+	}
+	if resumed || shut {
+		w.obey(resumed)
+	}
+	var sizes map[string]int
+	if err := json.Unmarshal(row.Pools, &sizes); err != nil {
+		return fmt.Errorf("reading the sizes of pools: %w", err)
+	}
+	for _, p := range w.pools {
+		if p.force(sizes[p.name]) {
+			w.log.Info("a pool was resized", "worker", w.ID(), "handler", p.name, "slots", p.slots())
+			h.beatNow() // the leader hands out by it
+		}
+	}
+	return nil
 }
 
 // register puts the worker on the list under a new id.
@@ -161,6 +193,9 @@ func (h *heart) register(ctx context.Context) error {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
+	}
+	for _, c := range w.circuits.all() {
+		c.reset()
 	}
 	id := w.renew()
 	select { // before the leader can know of the worker

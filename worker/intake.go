@@ -148,6 +148,9 @@ func (w *Worker) complete(f *flight, v *version) bool {
 		}
 		f.raw = p
 	}
+	if f.attempts = h.spec.Retry.MaxAttempts; int(f.Attempt) >= f.attempts {
+		return false // an operator may have raised the limit
+	}
 	switch {
 	case f.Kind == span.Plan:
 		f.total = 0
@@ -211,6 +214,9 @@ func (w *Worker) read(ctx context.Context, f *flight) error {
 		if f.raw, err = w.readParams(ctx, f.Run); err != nil {
 			return err
 		}
+	}
+	if err := w.readAttempts(ctx, f, h); err != nil {
+		return err
 	}
 	switch {
 	case f.Kind == span.Plan:

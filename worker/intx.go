@@ -93,6 +93,9 @@ var errUnknownCommit = errors.New("the answer to the commit was lost")
 // runTx computes, and commits the handler's writes together with the task's end.
 func (t *task) runTx() {
 	commit, err := t.compute()
+	if t.verdict == awaiting {
+		return
+	}
 	if err == nil {
 		err = t.commitTx(commit)
 	}

@@ -115,6 +115,7 @@ func (c *committer) finishAll(ctx context.Context, b *batch, reports []span.Repo
 		receipt.Accepted = append(receipt.Accepted, part.Accepted...)
 		receipt.Decided = append(receipt.Decided, part.Decided...)
 		receipt.Ready = append(receipt.Ready, part.Ready...)
+		receipt.Asked = append(receipt.Asked, part.Asked...)
 		return true
 	case !errors.Is(err, errPoison):
 		return false

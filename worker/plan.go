@@ -22,6 +22,9 @@ func (t *task) runPlan() {
 	if err == nil {
 		err = checkLayout(layout)
 	}
+	if err == nil && t.f.h.version.graph.ShardKeyGroup(int(t.f.Ord)) != "" {
+		err = checkKeys(layout)
+	}
 	if err == nil && t.stopped() != nil {
 		err = t.stopped()
 	}
@@ -70,12 +73,25 @@ func checkLayout(l stage.Layout) error {
 	return nil
 }
 
+// checkKeys tells whether a plan's shards have more keys than can have limits of their own.
+func checkKeys(l stage.Layout) error {
+	keys := make(map[string]struct{})
+	for i := range l.Items {
+		if keys[l.Items[i].Key] = struct{}{}; len(keys) > span.MaxPlanKeys {
+			return stage.Permanent(faultf(CodePlan, "the shards of the plan have more than %d different keys, which is the limit where each has limits of its own (shard %d has key %q): key by something coarser, such as a customer instead of an order, or remove the stage's Key",
+				span.MaxPlanKeys, i, clip(l.Items[i].Key)))
+		}
+	}
+	return nil
+}
+
 // storePlan freezes the plan, trying again until the database answers. It returns what is wrong with the plan.
 func (t *task) storePlan(layout stage.Layout) error {
 	f := t.f
 	w := f.pool.w
 	report := span.PlanReport{Execution: f.ID, Run: f.Run, Ord: f.Ord, Started: w.clk.db(t.begun), Finished: w.clk.db(w.clk.now()),
-		Layout: layout, SkipEmpty: f.h.spec.SkipEmpty}
+		Layout: layout, SkipEmpty: f.h.spec.SkipEmpty, KeyGroup: f.h.version.graph.ShardKeyGroup(int(f.Ord)),
+		Tolerate: stage.Tolerated(f.h.spec.Tolerate, f.h.spec.TolerateShare, layout.Total)}
 	if report.Finished.Before(report.Started) {
 		report.Finished = report.Started
 	}
@@ -129,7 +145,7 @@ func (t *task) planned(layout stage.Layout, report *span.PlanReport, receipt *sp
 	w.count.succeeded.Add(1)
 	news := hint.Engine{Look: unsure, Stages: []span.StageKey{{Run: f.Run, Ord: f.Ord}},
 		Left: []hint.Left{{Flight: f.ID, Left: 0, Done: 1, Busy: report.Finished.Sub(report.Started)}}}
-	learn(&news, receipt)
+	w.learn(&news, receipt)
 	if accepted && layout.Total > 0 {
 		cut := layout.Cut
 		w.heads.put(span.StageKey{Run: f.Run, Ord: f.Ord}, head{generation: f.Generation, total: layout.Total, cut: &cut, items: f.Generation})

@@ -12,13 +12,16 @@ import (
 // pool runs the tasks of one handler, size at once, whatever other handlers do. Its goroutines are made when
 // there is work for them and kept.
 type pool struct {
-	w   *Worker
-	key string // flow.HandlerKey
-	wg  sync.WaitGroup
+	w    *Worker
+	key  string // flow.HandlerKey
+	name string // "flow/stage"
+	wg   sync.WaitGroup
 
 	mu      sync.Mutex
 	cond    sync.Cond // idle executors wait for work
 	size    int
+	base    int // the configured size
+	forced  int // the one that an operator has set; 0: none
 	live    int // executors, without those in urgent slots
 	idle    int
 	queues  [stage.P5 + 1]queue // flights with something to start
@@ -29,7 +32,7 @@ type pool struct {
 }
 
 func newPool(w *Worker, key string, size int) *pool {
-	p := &pool{w: w, key: key, size: size}
+	p := &pool{w: w, key: key, size: size, base: size}
 	p.cond.L = &p.mu
 	return p
 }
@@ -44,7 +47,7 @@ func (p *pool) add(f *flight) {
 	case f.Set.Empty(): // a transaction of a lost past has emptied it
 		f.retire = true
 		f.c.note(f, 0, 0, true)
-	case p.closed:
+	case p.closed, f.refused():
 		p.giveBack(f)
 	default:
 		p.queues[f.Level].pushBack(f)
@@ -123,7 +126,7 @@ func (p *pool) part(urgent bool) {
 	p.live--
 }
 
-// front is the flight to start from next: of the highest level, the oldest.
+// front is the flight to start from next: of the highest level, the oldest that its circuits let start.
 func (p *pool) front(urgent bool) *flight {
 	if p.closed {
 		return nil
@@ -133,8 +136,10 @@ func (p *pool) front(urgent bool) *flight {
 		levels = levels[:1]
 	}
 	for i := range levels {
-		if f := levels[i].first; f != nil {
-			return f
+		for f := levels[i].first; f != nil; f = f.next {
+			if len(f.h.circuits) == 0 || f.allowed() {
+				return f
+			}
 		}
 	}
 	return nil
@@ -167,6 +172,7 @@ func (p *pool) wake() {
 func (p *pool) start(t *task, f *flight, now time.Duration) {
 	t.f, t.index, t.begun = f, f.take(), now
 	t.due = now + f.h.spec.Timeout.Execution
+	t.sign.Store(int64(now))
 	f.running++
 	f.open++
 	p.started++
@@ -178,7 +184,7 @@ func (p *pool) start(t *task, f *flight, now time.Duration) {
 		t.next.prev = t
 	}
 	p.tasks = t
-	p.w.dog.soon(t.due)
+	p.w.dog.soon(min(t.due, t.silentAt()))
 }
 
 // leave books that t's handler has returned. Unless t has ended before, its result counts.
@@ -210,6 +216,7 @@ func (p *pool) end(t *task) {
 	t.ended = true
 	f := t.f
 	f.open--
+	t.tell()
 	if p.closed {
 		defer p.w.nudge()
 	}
@@ -218,6 +225,9 @@ func (p *pool) end(t *task) {
 	case t.verdict == dropped, t.verdict == committed && f.Kind == span.Plan:
 		f.gone = true
 		p.w.forget(f)
+	case t.verdict == awaiting: // it is parked already
+		f.owed--
+		f.c.note(f, 0, 0, true)
 	case t.verdict == committed: // its row is empty and waits to be retired
 		f.owed--
 		f.ended++
@@ -339,11 +349,33 @@ func (p *pool) slots() int {
 	return max(0, p.size-p.stuck)
 }
 
-// resize changes the pool's size.
-func (p *pool) resize(size int) {
+// configure changes the pool's configured size.
+func (p *pool) configure(size int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.size = size
+	p.base = size
+	p.resize()
+}
+
+// force sets the size that an operator wants; with 0 the configured one holds again. It tells whether that changes
+// anything.
+func (p *pool) force(size int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.forced == size {
+		return false
+	}
+	p.forced = size
+	p.resize()
+	return true
+}
+
+// resize makes the pool's size what it should be. What runs goes on.
+func (p *pool) resize() {
+	p.size = p.base
+	if p.forced > 0 {
+		p.size = p.forced
+	}
 	p.cond.Broadcast()
 	p.wake()
 }

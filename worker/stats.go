@@ -8,6 +8,7 @@ type Stats struct {
 	Started uint64 // tasks
 	// How tasks ended.
 	Succeeded, Failed, TimedOut, Interrupted uint64
+	NotNeeded                                uint64 // whose condition was false
 	Late                                     uint64 // returns of handlers whose task had ended without them
 	Returned                                 uint64 // tasks given back before they started
 	Lost                                     uint64 // flights taken away
@@ -31,8 +32,8 @@ func (s Stats) MeanBatch() float64 {
 }
 
 type counters struct {
-	flights, succeeded, failed, timedOut, interrupted, late, returned, lost, fenced atomic.Uint64
-	batches, results, poisoned, faults, beats, beatFaults, registrations            atomic.Uint64
+	flights, succeeded, failed, timedOut, interrupted, notNeeded, late, returned, lost, fenced atomic.Uint64
+	batches, results, poisoned, faults, beats, beatFaults, registrations                       atomic.Uint64
 }
 
 // Stats returns the counts so far. It is safe for concurrent use.
@@ -40,7 +41,7 @@ func (w *Worker) Stats() Stats {
 	c := &w.count
 	s := Stats{
 		Flights: c.flights.Load(), Succeeded: c.succeeded.Load(), Failed: c.failed.Load(), TimedOut: c.timedOut.Load(),
-		Interrupted: c.interrupted.Load(), Late: c.late.Load(), Returned: c.returned.Load(), Lost: c.lost.Load(),
+		Interrupted: c.interrupted.Load(), NotNeeded: c.notNeeded.Load(), Late: c.late.Load(), Returned: c.returned.Load(), Lost: c.lost.Load(),
 		Fenced: c.fenced.Load(), Batches: c.batches.Load(), Results: c.results.Load(), Poisoned: c.poisoned.Load(),
 		Faults: c.faults.Load(), Beats: c.beats.Load(), BeatFaults: c.beatFaults.Load(), Registrations: c.registrations.Load(),
 	}

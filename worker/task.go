@@ -2,9 +2,9 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"axflow/sql/span"
@@ -18,6 +18,7 @@ const (
 	reported  verdict = iota // its result is to be committed with others
 	committed                // it has committed its end itself
 	dropped                  // it was not this worker's any more
+	awaiting                 // it was parked until the run that it has started ends
 )
 
 // task is one index of a flight in its handler. It is the handler's context and its Env; handlers may keep it.
@@ -30,6 +31,9 @@ type task struct {
 	begun   time.Duration
 	verdict verdict     // written by its executor before it ends
 	result  span.Result // likewise
+	health  health      // likewise
+
+	sign atomic.Int64 // monotonic time of the last sign of life
 
 	faultMu sync.Mutex
 	fault   error // of a stream, by Env.Fail
@@ -72,16 +76,40 @@ func (t *task) stopped() error {
 
 // run runs the handler and settles its result. It runs in an executor.
 func (t *task) run() {
-	h := t.f.h
+	needed, err := t.needed()
 	switch {
+	case t.verdict != reported:
+	case err != nil:
+		t.settle(nil, err)
+	case !needed:
+		t.result = t.resultOf(stage.NotNeeded)
+		t.time(t.f.pool.w.clk.now())
 	case t.f.Kind == span.Plan:
 		t.runPlan()
-	case h.def.Handler.Tx != nil:
+	case t.f.h.def.Handler.Tx != nil:
 		t.runTx()
 	default:
-		t.settle(t.handle())
+		if output, err := t.handle(); t.verdict == reported {
+			t.settle(output, err)
+		}
 	}
 	t.cancel(ErrReturned)
+}
+
+// needed asks a conditional stage's condition, before the handler of an unsharded stage and the plan of a sharded one.
+func (t *task) needed() (ok bool, err error) {
+	h := t.f.h
+	when := h.def.Handler.When
+	if when == nil || !h.spec.Conditional || t.f.Kind != span.Plan && h.origin >= 0 {
+		return true, nil
+	}
+	c, err := t.call()
+	if err != nil {
+		return false, err
+	}
+	defer t.recovered(&err)
+	ok, err = when(stage.WithEnv(t, t), c.Params)
+	return ok, t.failed(err)
 }
 
 // handle calls a plain handler.
@@ -158,49 +186,6 @@ func (t *task) time(end time.Duration) {
 	if t.result.Finished.Before(t.result.Started) {
 		t.result.Finished = t.result.Started
 	}
-}
-
-// failure is the result of an attempt that has failed, or was stopped before it could.
-func (t *task) failure(err, cause error) span.Result {
-	switch {
-	case cause == nil:
-	case errors.Is(cause, ErrTimeout):
-		return t.timedOut()
-	default:
-		r := t.resultOf(stage.Interrupted)
-		r.Error = failure{Code: CodeInterrupted, Message: cause.Error(), Retryable: true}.encode()
-		return r
-	}
-	retry := &t.f.h.spec.Retry
-	r := t.resultOf(stage.Failed)
-	r.Again = retryable(retry, err)
-	r.Delay = retry.Delay(int(t.f.Attempt), t.f.pool.w.cfg.Rand())
-	r.Error = failureOf(err, r.Again).encode()
-	return r
-}
-
-// timedOut is the result of an attempt that took too long. It never runs again at once.
-func (t *task) timedOut() span.Result {
-	retry := &t.f.h.spec.Retry
-	r := t.resultOf(stage.TimedOut)
-	r.Again = retryable(retry, errTimedOut)
-	r.Delay = max(retry.Delay(int(t.f.Attempt), t.f.pool.w.cfg.Rand()), retry.InitialInterval)
-	r.Error = failure{Code: CodeTimeout, Retryable: r.Again,
-		Message: "the attempt took longer than its Execution time-out of " + t.f.h.spec.Timeout.Execution.String()}.encode()
-	return r
-}
-
-// errTimedOut lets a policy list CodeTimeout among its errors that are not retried.
-var errTimedOut error = &coded{CodeTimeout, ErrTimeout.Error()}
-
-// retryable asks the policy; an error whose methods panic is worth a retry.
-func retryable(policy *stage.Retry, err error) (again bool) {
-	defer func() {
-		if recover() != nil {
-			again = true
-		}
-	}()
-	return policy.Retryable(err)
 }
 
 // abandon ends the task without its handler, which was told to stop and has not. The slot stays taken.

@@ -27,7 +27,9 @@ type handling struct {
 	spec    *flow.StageSpec
 	def     *stage.Def // nil: this worker cannot run it
 	pool    *pool
-	origin  int // the stage whose plan the shards are cut by; -1 for an unsharded stage
+	// circuits are those that its tasks belong to; usually none.
+	circuits []*circuit
+	origin   int // the stage whose plan the shards are cut by; -1 for an unsharded stage
 }
 
 // version is a content of a flow that runs are pinned to.
@@ -84,6 +86,8 @@ type versions struct {
 	mu     sync.RWMutex
 	byID   map[int32]*version
 	locals map[string]local // by "flow/stage"
+	// circuits of all handlers.
+	circuits *circuits
 }
 
 func (s *versions) peek(id int32) *version {
@@ -121,6 +125,7 @@ func (s *versions) put(id int32, hash string, g *flow.Graph) *version {
 		h := handling{version: v, ord: ord, spec: &g.Stages[ord], origin: originOf(g, ord)}
 		if l, ok := s.locals[g.Flow+"/"+h.spec.Name]; ok && l.contract == h.spec.Contract {
 			h.def, h.pool = l.def, l.pool
+			h.circuits = s.circuits.of(g.Flow, h.spec.Name, h.spec.Breaker, h.spec.Downstreams)
 		}
 		v.stages[ord] = h
 	}

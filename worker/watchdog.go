@@ -81,13 +81,18 @@ func (p *pool) expire(now time.Duration) time.Duration {
 	next := time.Duration(math.MaxInt64)
 	for t := p.tasks; t != nil; {
 		following := t.next
-		if !t.ended && t.cause == nil && now >= t.due {
+		silent := t.silentAt()
+		switch {
+		case t.ended || t.cause != nil:
+		case now >= t.due:
 			t.stop(ErrTimeout, now+p.w.cfg.Abandon)
+		case now >= silent:
+			t.stop(ErrSilent, now+p.w.cfg.Abandon)
 		}
 		switch {
 		case t.ended:
 		case t.cause == nil:
-			next = min(next, t.due)
+			next = min(next, t.due, silent)
 		case now >= t.give:
 			p.w.log.Error("a handler does not return after its context was cancelled; its slot stays taken",
 				append(t.f.attrs(), "shard", t.index, "cause", t.cause)...)
@@ -120,4 +125,13 @@ func (w *Worker) unstarted() time.Duration {
 		f.pool.mu.Unlock()
 	}
 	return next
+}
+
+// silentAt is when the task's Heartbeat time-out runs out unless it gives a sign of life before; never, without one.
+func (t *task) silentAt() time.Duration {
+	limit := t.f.h.spec.Timeout.Heartbeat
+	if limit == 0 {
+		return math.MaxInt64
+	}
+	return time.Duration(t.sign.Load()) + limit
 }

@@ -37,6 +37,7 @@ type Worker struct {
 	committers []*committer
 	dog        *watchdog
 	heart      *heart
+	circuits   *circuits
 	buffers    buffers
 	heads      *cache[span.StageKey, head]
 	params     *cache[uuid.UUID, []byte]
@@ -83,6 +84,8 @@ func New(cfg Config) (*Worker, error) {
 		boxes: make(chan *hint.Box[hint.Worker], 1), loaders: make(chan struct{}, maxLoaders),
 		nudged: make(chan struct{}, 1), flights: make(map[uuid.UUID]*flight),
 	}
+	w.circuits = &circuits{byName: make(map[string]*circuit)}
+	w.versions.circuits = w.circuits
 	w.hurried, w.hurry = context.WithCancel(context.Background())
 	w.dog = newWatchdog(w)
 	w.heart = newHeart(w)
@@ -106,6 +109,7 @@ func (w *Worker) addHandlers(f flow.Definition) {
 			size = n
 		}
 		p := newPool(w, g.HandlerKey(ord), size)
+		p.name = name
 		w.pools = append(w.pools, p)
 		w.versions.locals[name] = local{def: d, contract: g.Stages[ord].Contract, pool: p}
 	}
@@ -118,8 +122,8 @@ func (w *Worker) ID() uuid.UUID {
 	return w.id
 }
 
-// Resize changes the size of a handler's pool, "flow/stage", while it runs. Tasks that run go on; the leader learns
-// of it with the next heartbeat.
+// Resize changes the configured size of a handler's pool, "flow/stage", while it runs. Tasks that run go on; the leader
+// learns of it with the next heartbeat. A size that an operator has set for all workers stays above it.
 func (w *Worker) Resize(handler string, slots int) error {
 	l, ok := w.versions.locals[handler]
 	if !ok {
@@ -128,7 +132,7 @@ func (w *Worker) Resize(handler string, slots int) error {
 	if slots < 1 {
 		return fmt.Errorf("worker: %d slots for %q: give 1 or more", slots, handler)
 	}
-	l.pool.resize(slots)
+	l.pool.configure(slots)
 	w.heart.beatNow()
 	return nil
 }
