@@ -3,6 +3,7 @@ package board
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/google/uuid"
@@ -26,8 +27,8 @@ type Config struct {
 	MaxOutstanding int
 	// NewID makes the id of a new flight.
 	NewID func() uuid.UUID
-	// Router chooses among the workers that have room. Default LeastCost.
-	Router Router
+	// Rand draws for spans with stage.Random. Default: a generator with a fixed seed.
+	Rand *rand.Rand
 }
 
 // Board is the dispatcher's book of what is pending, who could run it and what is handed out. The package
@@ -35,10 +36,13 @@ type Config struct {
 type Board struct {
 	maxPiece, maxRanges, maxOutstanding int
 	horizon                             int64 // ns
-	rise                                int64 // ns of waiting per level; 0: aging is off
-	weights                             [levels]int64
 	newID                               func() uuid.UUID
-	router                              Router
+	rand                                *rand.Rand
+	policy                              policy    // of queues without their own
+	policies                            []*policy // of the others
+	aging, strict                       bool
+	at                                  int64 // ns since 1970, as told last
+	running                             bool  // a round has been
 
 	spans    map[uuid.UUID]*node
 	runs     map[uuid.UUID]*node // first pending span of each run
@@ -48,9 +52,15 @@ type Board struct {
 	handlers map[string]*handler
 	scopes   map[Scope]*scope
 	lanes    map[laneKey]*lane
-	allLanes []*lane
-	idle     int        // lanes without a span
+	terms    map[terms]*terms
+	strands  []*strand
+	idle     int        // strands without a span
 	active   []*handler // handlers that may be able to hand something out
+
+	rates   map[string]*rate
+	opening heap[*rate] // rates that lanes wait for, by when the first of them may go on
+	touched []*rate     // rates with starts that have no time yet
+	changed []*rate     // rates that TakeRates will return
 
 	turns rotation // levels among handlers, counted in grants
 	heads [levels]heap[*handler]
@@ -62,7 +72,7 @@ type Board struct {
 
 	freeNodes   []*node
 	freeFlights []*flight
-	seats       []*Pool // scratch
+	seats       []*pool // scratch
 }
 
 // New makes an empty Board. It fails when a setting is out of its bounds, and names every such setting.
@@ -76,6 +86,12 @@ func New(c Config) (*Board, error) {
 		handlers: map[string]*handler{},
 		scopes:   map[Scope]*scope{},
 		lanes:    map[laneKey]*lane{},
+		terms:    map[terms]*terms{},
+		rates:    map[string]*rate{},
+		rand:     c.Rand,
+	}
+	if b.rand == nil {
+		b.rand = rand.New(rand.NewPCG(0, 0))
 	}
 	var faults []error
 	if c.NewID == nil {
@@ -110,42 +126,8 @@ func New(c Config) (*Board, error) {
 		c.Decay = 1.0 / 60
 	}
 	b.SetDecay(c.Decay)
-	b.SetRouter(c.Router)
 	if len(faults) > 0 {
 		return nil, errors.Join(faults...)
 	}
 	return b, nil
-}
-
-// SetWeights changes the shares of P0..P5, each 1..32768, from the next turn on.
-func (b *Board) SetWeights(w [stage.Levels]int) error {
-	var next [levels]int64
-	for l, v := range w {
-		if v < 1 || v > maxWeight {
-			return fmt.Errorf("board: the weight of P%d is %d: give 1 to %d, since 0 would starve the level", l, v, maxWeight)
-		}
-		next[l] = int64(v)
-	}
-	b.weights = next
-	return nil
-}
-
-// SetDecay changes how many levels a span rises per second of waiting; 0 or less turns aging off, and each level is
-// then plain first come, first served.
-func (b *Board) SetDecay(perSecond float64) {
-	if !(perSecond > 0) {
-		b.rise = 0
-		return
-	}
-	// Slower than a level a year means nothing, and the product of six levels has to fit.
-	const slowest = float64(365 * 24 * time.Hour)
-	b.rise = int64(max(1, min(float64(time.Second)/perSecond, slowest)))
-}
-
-// SetRouter changes how a worker is chosen; nil means LeastCost.
-func (b *Board) SetRouter(r Router) {
-	if r == nil {
-		r = LeastCost{}
-	}
-	b.router = r
 }

@@ -1,7 +1,6 @@
 package board
 
 import (
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -323,7 +322,7 @@ func TestExplain(t *testing.T) {
 	b.SetWorker(aWorker(1, 2))
 	expect(one(1, nil), nil)
 	expect(one(2, func(s *Span) { s.Requires = []string{"gpu"} }), map[string]string{
-		GateCapability: "no live worker that can run h has the labels gpu: 0 of 1", GateCapacity: full[GateCapacity],
+		GateCapability: "needs label gpu: 0 of 1 live workers that can run h", GateCapacity: full[GateCapacity],
 		GateTurn: "1 ahead at P2"})
 	b.SetWorker(Worker{ID: id('w', 1), Handlers: map[string]int{"h": 2}, Draining: true})
 	expect(one(1, nil), map[string]string{
@@ -333,11 +332,11 @@ func TestExplain(t *testing.T) {
 	expect(one(4, func(s *Span) { s.Level = 3 }), map[string]string{GateTurn: "first at P3; it is the turn of P2 by weight"})
 	b.Hold(OfQueue("ns", "mail"), "pressure", 3, "queue at 95 % of 1000")
 	expect(one(5, func(s *Span) { s.Level, s.Queue = 4, "mail" }), map[string]string{
-		"pressure": "queue ns/mail holds P3 and below: queue at 95 % of 1000"})
+		"pressure": "queue ns/mail holds P3 and below (pressure): queue at 95 % of 1000"})
 	b.RemoveSpan(id('s', 5))
 	b.SetLimit(OfQueue("ns", "q"), 1)
 	b.Round(epoch, 1)
-	expect(one(3, nil), map[string]string{GateLimit: "limit of queue ns/q 1/1, oldest holder run " + id('r', 1).String()})
+	expect(one(3, nil), map[string]string{GateLimit: "queue ns/q 1/1, oldest holder run " + id('r', 1).String()})
 	b.SetLimit(OfQueue("ns", "q"), -1)
 	b.Round(epoch, 1)
 	expect(one(6, nil), map[string]string{GateCapacity: "worker pools full: 2/2 slots"})
@@ -352,79 +351,6 @@ func TestExplain(t *testing.T) {
 	}
 	if got := b.ExplainSpan(one(6, nil), epoch); !got[0].Open || got[0].Name != GateNotBefore || !b.HasSpan(id('s', 6)) {
 		t.Errorf("a pending span: %+v", got)
-	}
-}
-
-func TestRouters(t *testing.T) {
-	place := func(r Router, spans int) (n [3]int, of map[uuid.UUID]uuid.UUID) {
-		b := newBoard(t, Config{Router: r})
-		for w := range 3 {
-			b.SetWorker(aWorker(w, 1000))
-		}
-		of = map[uuid.UUID]uuid.UUID{}
-		for i := range spans {
-			b.AddSpan(epoch, one(i+1, func(s *Span) { s.Run = id('r', i%30) }))
-			g := b.Round(epoch, 1)[0]
-			n[g.Worker[15]]++
-			if w, ok := of[g.Head.Run]; ok && w != g.Worker {
-				of[g.Head.Run] = uuid.Nil
-			} else {
-				of[g.Head.Run] = g.Worker
-			}
-		}
-		return n, of
-	}
-	if n, _ := place(&RoundRobin{}, 300); n != [3]int{100, 100, 100} {
-		t.Errorf("round robin: %v", n)
-	}
-	if n, _ := place(LeastCost{}, 300); n != [3]int{100, 100, 100} {
-		t.Errorf("least cost of equal tasks: %v", n)
-	}
-	if n, _ := place(Random{rand.New(rand.NewPCG(1, 2))}, 3000); min(n[0], n[1], n[2]) < 900 {
-		t.Errorf("random: %v", n)
-	}
-	n, of := place(Affine{}, 300)
-	if min(n[0], n[1], n[2]) == 0 {
-		t.Errorf("affine uses not all workers: %v", n)
-	}
-	for run, w := range of {
-		if w == uuid.Nil {
-			t.Errorf("run %v was not kept on one worker", run)
-		}
-	}
-	if n, _ := place(Affine{Key: func(*Span) string { return "same" }}, 30); max(n[0], n[1], n[2]) != 30 {
-		t.Errorf("affine by key: %v", n)
-	}
-	if n, _ := place(wild{}, 3); n != [3]int{3, 0, 0} {
-		t.Errorf("an index out of range: %v", n)
-	}
-}
-
-// wild answers out of range and reads what a Router may read.
-type wild struct{}
-
-func (wild) Pick(_ *Span, pools []*Pool) int {
-	p := pools[0]
-	return 1000 + p.Slots() + p.Outstanding() + p.Room() + len(p.Labels()) + int(p.Cost()) + int(p.Worker()[0])
-}
-
-// TestLeastCostCountsTimeNotTasks: one long task weighs more than many short ones of another handler.
-func TestLeastCostCountsTimeNotTasks(t *testing.T) {
-	b := newBoard(t, Config{})
-	both := map[string]int{"long": 1, "short": 100}
-	b.SetWorker(Worker{ID: id('w', 1), Handlers: both})
-	b.AddSpan(epoch, one(1, func(s *Span) { s.Handler, s.Cost = "long", time.Minute }))
-	b.Round(epoch, 1)
-	b.SetWorker(Worker{ID: id('w', 2), Handlers: both})
-	for i := range 50 {
-		b.AddSpan(epoch, one(10+i, func(s *Span) { s.Handler, s.Cost = "short", time.Second }))
-		if g := b.Round(epoch, 1)[0]; g.Worker != id('w', 2) {
-			t.Fatalf("short task %d went to the worker with the long one", i)
-		}
-	}
-	loads := b.Workers()
-	if loads[0].Cost != time.Minute || loads[1].Cost != 50*time.Second || loads[1].Outstanding != 50 {
-		t.Errorf("loads %+v", loads)
 	}
 }
 
@@ -464,7 +390,7 @@ func TestConfigFaults(t *testing.T) {
 func TestManyLanesGoAway(t *testing.T) {
 	b := newBoard(t, Config{})
 	b.SetWorker(aWorker(1, 1))
-	b.Hold(OfHandler("held"), "breaker", 0, "10 failures in a row")
+	b.Hold(OfHandler("ns/f/held"), "breaker", 0, "10 failures in a row")
 	for i := range 10_000 {
 		s := one(i, func(s *Span) {
 			s.StageKey, s.Limit, s.Level = id('k', i).String(), 1, stage.Level(i%levels)
@@ -476,11 +402,11 @@ func TestManyLanesGoAway(t *testing.T) {
 		b.RemoveSpan(s.ID)
 		b.Round(epoch, 1)
 	}
-	if len(b.lanes) > 2100 || len(b.scopes) > 2100 || len(b.handlers) > 2100 || len(b.allLanes) != len(b.lanes) {
+	if len(b.lanes) > 2100 || len(b.scopes) > 2100 || len(b.handlers) > 2100 || len(b.strands) != len(b.lanes) {
 		t.Errorf("%d lanes, %d scopes, %d handlers are kept", len(b.lanes), len(b.scopes), len(b.handlers))
 	}
-	b.AddSpan(epoch, one(1, func(s *Span) { s.Handler = "held" }))
-	if got := closed(b.Explain(id('s', 1), epoch)); got["breaker"].Reason != "handler held holds P0 and below: 10 failures in a row" {
+	b.AddSpan(epoch, one(1, func(s *Span) { s.StageKey, s.Breaker = "ns/f/held", true }))
+	if got := closed(b.Explain(id('s', 1), epoch)); got["breaker"].Reason != "circuit ns/f/held open: 10 failures in a row" {
 		t.Errorf("the hold was forgotten: %+v", got)
 	}
 }

@@ -118,23 +118,17 @@ func (b *Board) Workers() []WorkerLoad {
 
 // Running is Σ least(par, left) over the flights of a scope: what its limit counts.
 func (b *Board) Running(id Scope) int {
-	if id.Kind == HandlerScope {
-		if h := b.handlers[id.Name]; h != nil {
-			return h.scope.used
-		}
-		return 0
-	}
 	if s := b.scopes[id]; s != nil {
 		return s.used
 	}
 	return 0
 }
 
-// Effective is the level that a pending span has aged to, and whether it is pending.
+// Effective is the level that a pending span has aged to, P5 when it is demoted, and whether it is pending.
 func (b *Board) Effective(id uuid.UUID, now time.Time) (stage.Level, bool) {
 	n := b.spans[id]
 	if n == nil {
 		return 0, false
 	}
-	return stage.Level(b.risen(int(n.span.Level), n.ready, now.UnixNano())), true
+	return stage.Level(n.strand.lane.risen(n.ready, now.UnixNano())), true
 }

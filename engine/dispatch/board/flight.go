@@ -46,22 +46,28 @@ type Flight struct {
 // flight is a flight on the books, in its worker's list. Flights are reused.
 type flight struct {
 	id, run      uuid.UUID
-	pool         *Pool
-	scopes       [scopeKinds]*scope
+	pool         *pool
+	scopes       []*scope
 	left, par    int
 	cost         int64 // ns, estimate of one index
 	since        int64
+	due          int64  // when it will have ended, by the estimate
 	order        uint64 // of coming onto the books
 	level        uint8
 	urgent, solo bool
 	prev, next   *flight
+
+	// Of flights with rates: how many indices it held, for how many of them a slot was idle, how many are known to have started.
+	rates             []*rate
+	size, idle, begun int
+	inherited         bool
 }
 
 // load is how many of a flight's indices can be running.
 func (f *flight) load() int { return min(f.left, f.par) }
 
-// open puts a flight on the books.
-func (b *Board) open(f flight) {
+// open puts a flight on the books; idle slots are free for it at once.
+func (b *Board) open(f flight, idle int) *flight {
 	var p *flight
 	if k := len(b.freeFlights); k > 0 {
 		p = b.freeFlights[k-1]
@@ -70,6 +76,9 @@ func (b *Board) open(f flight) {
 		p = new(flight)
 	}
 	*p = f
+	p.size, p.idle = f.left, max(0, min(f.load(), idle))
+	p.begun = p.idle
+	p.due = f.since + f.cost*int64((f.left+f.par-1)/f.par)
 	b.seq++
 	p.order = b.seq
 	w := p.pool.worker
@@ -85,10 +94,12 @@ func (b *Board) open(f flight) {
 		p.pool.solo++
 	}
 	for _, s := range p.scopes {
-		s.hold(1)
+		s.refs++
 	}
+	p.pool.handler.refs++
 	p.scopes[byQueue].handedOut.Spans++
 	b.carry(p, p.left, p.load())
+	return p
 }
 
 // carry books a change of what the flight holds, in indices and in load.
@@ -102,14 +113,19 @@ func (b *Board) carry(f *flight, indices, load int) {
 	w.cost += int64(indices) * f.cost
 	b.handedOut[f.level].Indices += indices
 	f.scopes[byQueue].handedOut.Indices += indices
-	for _, s := range f.scopes {
-		b.use(s, load)
+	if load != 0 {
+		for _, s := range f.scopes {
+			b.use(s, load)
+		}
 	}
 }
 
 // settle books what is left of a flight and takes it off the books when that is nothing.
 func (b *Board) settle(f *flight, left int) {
 	before, load := f.left, f.load()
+	if f.rates != nil {
+		b.begin(f, left)
+	}
 	f.left = left
 	b.carry(f, left-before, f.load()-load)
 	p, w := f.pool, f.pool.worker
@@ -117,8 +133,9 @@ func (b *Board) settle(f *flight, left int) {
 		b.handedOut[f.level].Spans--
 		f.scopes[byQueue].handedOut.Spans--
 		for _, s := range f.scopes {
-			s.hold(-1)
+			s.refs--
 		}
+		p.handler.refs--
 		if f.solo && !f.urgent {
 			p.solo--
 		}
@@ -163,12 +180,39 @@ func (b *Board) AddFlight(f Flight) {
 		id: f.ID, run: f.Run, pool: p, left: f.Left, par: max(1, f.Par), cost: b.estimate(p.handler), since: f.Since.UnixNano(),
 		level: uint8(f.Level), urgent: f.Urgent, solo: f.Plan || f.Delivery >= riskyDelivery,
 	}
-	n.scopes[byQueue] = b.scope(OfQueue(f.Namespace, f.Queue))
-	n.scopes[byHandler] = p.handler.scope
-	if f.StageKey != "" {
-		n.scopes[byKey] = b.scope(OfStage(f.StageKey))
+	stage := f.StageKey
+	if f.Plan {
+		stage = ""
 	}
-	b.open(n)
+	n.scopes = b.scopesOf(f.Namespace, f.Queue, f.Flow, stage, breakerOf(f.Breaker, f.StageKey), f.Downstreams)
+	if !f.Plan {
+		if f.Key != "" {
+			n.scopes = append(n.scopes, b.scope(OfKey(f.Namespace, f.Key)))
+		}
+		n.rates = b.ratesOf(&f)
+	}
+	if p := b.open(n, n.par); p.rates != nil {
+		b.adopt(p)
+	}
+}
+
+// ratesOf lists the rates that count a flight.
+func (b *Board) ratesOf(f *Flight) (list []*rate) {
+	add := func(name string, r Rate) {
+		if r = r.clean(); r != (Rate{}) {
+			x := b.rate(name)
+			x.ring(widthOf(r.Per))
+			list = append(list, x)
+		}
+	}
+	add(stageRateName(f.StageKey), f.StageRate)
+	if f.Attempt > 1 {
+		add(retryRateName(f.StageKey), f.RetryWindow)
+	}
+	if f.Key != "" {
+		add(keyRateName(f.Namespace, f.Key), f.KeyRate)
+	}
+	return list
 }
 
 // estimate is the cost of one index in ns for balancing: where nothing is known, the horizon stands in.
@@ -195,11 +239,15 @@ func (b *Board) Left(id uuid.UUID, left int) bool {
 // Reject notes that a grant did not happen: its flight leaves the books, its room and its share return, and its span is
 // no longer pending. The caller loads the span again from the database.
 func (b *Board) Reject(g Grant) {
-	if b.Left(g.Flight, 0) && !g.Urgent {
-		n := int64(g.Set.Len())
-		b.turns.refund(int(g.Turn), 1)
-		if h := b.handlers[g.Head.Handler]; h != nil {
-			h.turns.refund(int(g.Turn), n)
+	if f := b.flights[g.Flight]; f != nil {
+		if f.rates != nil {
+			b.uncharge(f)
+		}
+		h := f.pool.handler
+		b.settle(f, 0)
+		if !g.Urgent && !b.strict {
+			b.turns.refund(int(g.Turn), 1)
+			h.turns.refund(int(g.Turn), int64(g.Set.Len()))
 		}
 	}
 	b.RemoveSpan(g.Span)

@@ -4,80 +4,231 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"axflow/stage"
 )
 
-// laneKey is everything that decides through which gates a span must pass. The spans of one lane pass or wait together.
+// laneKey is everything but the concurrency key that decides through which gates a span must pass and who may run it.
 type laneKey struct {
-	handler, namespace, queue, stageKey, requires string
-	limit                                         int
-	level                                         uint8
-	solo                                          bool
+	handler, namespace, queue, flow, requires string
+	stage                                     string // StageKey; "" for plans
+	terms                                     *terms
+	limit                                     int
+	level                                     uint8
+	solo                                      bool
 }
 
-// A lane's scopes, by index. A lane without a limit key has no scope of that kind.
-const (
-	byKey = iota
-	byQueue
-	byHandler
-	scopeKinds
-)
+// terms are what few stages have. Equal terms are one object, and a span with none of them has nil.
+type terms struct {
+	keyed                     bool
+	keyLimit                  int
+	keyRate, stageRate, retry Rate
+	breaker                   string // StageKey of the handler's breaker
+	downstreams, prefers      string // as by labelKey
+	routing                   stage.Routing
+}
 
-// lane is a queue of spans that share every gate, in the order of their waiting. It is in its route's heap while it has
-// spans and is not parked.
+// lane is a queue of spans that share every gate but that of their key. It is in its route's heap while it has a head and is not
+// parked.
 type lane struct {
 	key     laneKey
 	handler *handler
 	route   *route
-	scopes  [scopeKinds]*scope
-	spans   heap[*node]
-	pos     int    // in route.lanes[level], -1 when outside
-	parked  *scope // the closed gate that it waits for, scopes[parkBy]
+	rank    uint8    // which of the route's heaps: the level, or demoted
+	scopes  []*scope // the queue's first
+	passes  []pass
+	prefers []string
+	strands heap[*strand]      // of lanes with keys: those that have spans and are not parked
+	byKey   map[string]*strand // of lanes with keys
+	own     strand             // of lanes without
+	pos     int                // in route.lanes[rank], -1 when outside
+	parked  *waiters           // whom it waits with for its gate number parkBy
 	parkBy  int
-	parkPos int // in parked.waiting
+	parkPos int
 }
 
-func (l *lane) place(i int) { l.pos = i }
+// byQueue is the place of the queue in the scopes of lanes, strands and flights.
+const byQueue = 0
 
-// route is the lanes of a handler that may use the same workers.
-type route struct {
-	requires string
-	labels   []string
-	solo     bool
-	pools    []*Pool // of workers that have the labels and take work
-	lanes    [levels]heap[*lane]
-	// full holds the handler's epoch at which no room was found, for P0 (which has the urgent pools besides) and for others.
-	full [2]uint64
+// strand is the spans of one key in a lane, in the order of their waiting. Lanes without keys have one.
+type strand struct {
+	lane    *lane
+	scopes  []*scope // the lane's and, last, the key's
+	rates   []*rate  // the lane's and, last, the key's
+	id      string   // the key
+	key     *scope   // nil without a key
+	pass    pass     // the key's rate
+	spans   heap[*node]
+	pos     int // in lane.strands, -1 when outside
+	parked  *waiters
+	parkBy  int // keyLimit or keyRate
+	parkPos int
 }
 
-// class is the index in route.full.
-func class(level int) int { return min(level, 1) }
+func (l *lane) place(i int)   { l.pos = i }
+func (s *strand) place(i int) { s.pos = i }
 
-// lane finds or makes the lane of a span.
-func (b *Board) lane(s *Span) *lane {
+// queue is the heap that the lane belongs to.
+func (l *lane) queue() *heap[*lane] { return &l.route.lanes[l.rank] }
+
+// head is the entry of the lane's first span in sight, or nil.
+func (l *lane) head() *entry[*node] {
+	q := &l.own.spans
+	if l.byKey != nil {
+		if l.strands.empty() {
+			return nil
+		}
+		q = &l.strands.top().spans
+	}
+	if q.empty() {
+		return nil
+	}
+	return &q.e[0]
+}
+
+// top is the strand of the head.
+func (l *lane) top() *strand {
+	if l.byKey != nil {
+		return l.strands.top()
+	}
+	return &l.own
+}
+
+// turn is the level whose turns the lane takes by itself.
+func (l *lane) turn() int { return min(int(l.rank), levels-1) }
+
+// strand finds or makes where a span queues.
+func (b *Board) strand(s *Span) *strand {
 	key := laneKey{
-		handler: s.Handler, namespace: s.Namespace, queue: s.Queue, stageKey: s.StageKey,
-		requires: labelKey(s.Requires), limit: max(0, s.Limit), level: uint8(s.Level), solo: s.solo(),
+		handler: s.Handler, namespace: s.Namespace, queue: s.Queue, flow: s.Flow, requires: labelKey(s.Requires),
+		terms: b.termsOf(s), level: uint8(s.Level), solo: s.solo(),
+	}
+	if !s.Plan {
+		key.stage, key.limit = s.StageKey, max(0, s.Limit)
 	}
 	l := b.lanes[key]
 	if l == nil {
-		h := b.handler(s.Handler)
-		l = &lane{key: key, handler: h, route: b.route(h, key.requires, key.solo), pos: -1}
-		l.scopes[byQueue] = b.scope(OfQueue(s.Namespace, s.Queue))
-		l.scopes[byHandler] = h.scope
-		if s.StageKey != "" {
-			l.scopes[byKey] = b.scope(OfStage(s.StageKey))
-		}
-		for _, c := range l.scopes {
-			c.hold(1)
-		}
-		b.lanes[key] = l
-		b.allLanes = append(b.allLanes, l)
-		b.idle++
+		l = b.newLane(key, s)
 	}
 	if s.Cost > 0 {
 		b.declare(l.handler, s.Cost)
 	}
+	if l.byKey == nil {
+		return &l.own
+	}
+	st := l.byKey[s.Key]
+	if st == nil {
+		st = b.newStrand(l, s)
+	}
+	return st
+}
+
+func (b *Board) newLane(key laneKey, s *Span) *lane {
+	h := b.handler(key.handler)
+	l := &lane{key: key, handler: h, pos: -1}
+	l.scopes = b.scopesOf(s.Namespace, s.Queue, s.Flow, key.stage, breakerOf(s.Breaker, s.StageKey), s.Downstreams)
+	for _, c := range l.scopes {
+		c.refs++
+	}
+	queue := l.scopes[byQueue]
+	l.route = b.route(h, key.requires, key.solo, b.policyOf(queue))
+	l.rank = placeOf(queue, key.level)
+	h.refs++
+	b.lanes[key] = l
+	var rates []*rate
+	if t := key.terms; t != nil {
+		if t.prefers != "" {
+			l.prefers = strings.Split(t.prefers, "\x00")
+		}
+		if t.stageRate != (Rate{}) {
+			l.passes = append(l.passes, b.pass(stageRateName(key.stage), t.stageRate))
+		}
+		if t.retry != (Rate{}) {
+			l.passes = append(l.passes, b.pass(retryRateName(key.stage), t.retry))
+		}
+		for i := range l.passes {
+			rates = append(rates, l.passes[i].rate)
+		}
+		if t.keyed {
+			l.byKey = map[string]*strand{}
+		}
+	}
+	l.own = strand{lane: l, scopes: l.scopes, rates: rates, pos: -1}
+	if l.byKey == nil {
+		b.strands = append(b.strands, &l.own)
+		b.idle++
+	}
 	return l
+}
+
+func (b *Board) newStrand(l *lane, s *Span) *strand {
+	st := &strand{lane: l, id: s.Key, key: b.scope(OfKey(s.Namespace, s.Key)), pos: -1}
+	st.key.refs++
+	st.scopes = append(slices.Clip(l.scopes), st.key)
+	st.rates = l.own.rates
+	if r := l.key.terms.keyRate; r != (Rate{}) {
+		st.pass = b.pass(keyRateName(s.Namespace, s.Key), r)
+		st.rates = append(slices.Clip(st.rates), st.pass.rate)
+	}
+	l.byKey[s.Key] = st
+	b.strands = append(b.strands, st)
+	b.idle++
+	return st
+}
+
+// scopesOf lists the scopes, but the key's, of a span or a flight; an empty stage, flow or breaker has none.
+func (b *Board) scopesOf(namespace, queue, flow, stage, breaker string, downstreams []string) []*scope {
+	list := make([]*scope, 1, 3+len(downstreams))
+	list[byQueue] = b.scope(OfQueue(namespace, queue))
+	if flow != "" {
+		list = append(list, b.scope(OfFlow(namespace, flow)))
+	}
+	if stage != "" {
+		list = append(list, b.scope(OfStage(stage)))
+	}
+	if breaker != "" {
+		list = append(list, b.scope(OfHandler(breaker)))
+	}
+	for _, d := range downstreams {
+		if s := b.scope(OfDownstream(namespace, d)); !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+func breakerOf(has bool, stageKey string) string {
+	if has {
+		return stageKey
+	}
+	return ""
+}
+
+// termsOf finds the terms of a span.
+func (b *Board) termsOf(s *Span) *terms {
+	t := terms{breaker: breakerOf(s.Breaker, s.StageKey), downstreams: labelKey(s.Downstreams), prefers: labelKey(s.Prefers)}
+	if s.Routing != stage.LeastCost {
+		t.routing = s.Routing
+	}
+	if !s.Plan {
+		t.stageRate = s.StageRate.clean()
+		if s.Attempt > 1 {
+			t.retry = s.RetryWindow.clean()
+		}
+		if s.Key != "" {
+			t.keyed, t.keyLimit, t.keyRate = true, max(0, s.KeyLimit), s.KeyRate.clean()
+		}
+	}
+	if t == (terms{}) {
+		return nil
+	}
+	p := b.terms[t]
+	if p == nil {
+		own := t // t itself stays off the heap
+		p = &own
+		b.terms[t] = p
+	}
+	return p
 }
 
 // labelKey joins labels so that equal sets give equal keys.
@@ -95,122 +246,89 @@ func labelKey(labels []string) string {
 	return strings.Join(labels, "\x00")
 }
 
-func (b *Board) route(h *handler, requires string, solo bool) *route {
-	for _, r := range h.routes {
-		if r.requires == requires && r.solo == solo {
-			return r
-		}
+// room returns how many more indices of the strand may run at once by its limits, and how many may start now by its rates.
+func (s *strand) room() (limit, starts int) {
+	limit, starts = math.MaxInt, math.MaxInt
+	l := s.lane
+	for i := range l.scopes {
+		limit = min(limit, l.roomIn(i))
 	}
-	r := &route{requires: requires, solo: solo}
-	if requires != "" {
-		r.labels = strings.Split(requires, "\x00")
+	for i := range l.passes {
+		starts = min(starts, l.passes[i].room())
 	}
-	r.reseat(h)
-	h.routes = append(h.routes, r)
-	return r
+	if s.key != nil {
+		limit = min(limit, s.roomIn(keyLimit))
+		starts = min(starts, s.roomIn(keyRate))
+	}
+	return limit, starts
 }
 
-// reseat finds the pools that the route's lanes may use.
-func (r *route) reseat(h *handler) {
-	r.pools = r.pools[:0]
-	for _, p := range h.pools {
-		if p.worker.open() && p.worker.has(r.labels) {
-			r.pools = append(r.pools, p)
+// open tells whether every gate of the strand is open.
+func (s *strand) open() bool { return s.lane.closed() < 0 && s.closed() < 0 }
+
+// closed is the number of the lane's first closed gate: a scope or, behind those, a rate; -1 when all are open.
+func (l *lane) closed() int {
+	for i := range len(l.scopes) + len(l.passes) {
+		if l.roomIn(i) <= 0 {
+			return i
 		}
 	}
-	r.full = [2]uint64{}
+	return -1
 }
 
-// moved puts the lane where its first span says.
-func (l *lane) moved() {
-	q := &l.route.lanes[l.key.level]
-	switch {
-	case l.spans.empty():
-		if l.pos >= 0 {
-			q.remove(l.pos)
-		}
-	case l.pos < 0:
-		q.push(l.spans.e[0].at, l.spans.e[0].seq, l)
-	default:
-		q.fix(l.pos, l.spans.e[0].at, l.spans.e[0].seq)
+// roomIn is the room that one of the lane's gates leaves.
+func (l *lane) roomIn(gate int) int {
+	if gate >= len(l.scopes) {
+		return l.passes[gate-len(l.scopes)].room()
 	}
-}
-
-// room returns how many more indices of the lane may run at once by its limits, and when it is none, which scope is closed.
-func (l *lane) room() (room, closed int) {
-	room = math.MaxInt
-	for kind := range l.scopes {
-		room = min(room, l.roomIn(kind))
-		if room <= 0 {
-			return 0, kind
-		}
-	}
-	return room, -1
-}
-
-// roomIn is the room that one of the lane's scopes leaves.
-func (l *lane) roomIn(kind int) int {
-	s := l.scopes[kind]
-	room := math.MaxInt
-	if s == nil {
-		return room
-	}
-	if s.limit >= 0 {
-		room = s.limit - s.used
-	}
-	if kind == byKey && l.key.limit > 0 {
+	s := l.scopes[gate]
+	room := s.room(l.key.level)
+	if s.id.Kind == StageScope && l.key.limit > 0 {
 		room = min(room, l.key.limit-s.used)
-	}
-	if l.key.level >= s.heldFrom {
-		room = 0
 	}
 	return room
 }
 
-// park takes the lane out of sight until the scope opens.
-func (l *lane) park(kind int) {
-	s := l.scopes[kind]
-	l.route.lanes[l.key.level].remove(l.pos)
-	l.parked, l.parkBy, l.parkPos = s, kind, len(s.waiting)
-	s.waiting = append(s.waiting, l)
+// The gates of a strand.
+const (
+	keyLimit = iota
+	keyRate
+)
+
+// closed is the strand's first closed gate besides the lane's, -1 when both are open.
+func (s *strand) closed() int {
+	if s.key == nil {
+		return -1
+	}
+	for gate := keyLimit; gate <= keyRate; gate++ {
+		if s.roomIn(gate) <= 0 {
+			return gate
+		}
+	}
+	return -1
 }
 
-func (l *lane) unpark() {
-	s := l.parked
-	last := len(s.waiting) - 1
-	s.waiting[l.parkPos] = s.waiting[last]
-	s.waiting[l.parkPos].parkPos = l.parkPos
-	s.waiting[last] = nil
-	s.waiting = s.waiting[:last]
-	l.parked = nil
+// roomIn is the room that one of the strand's own gates leaves.
+func (s *strand) roomIn(gate int) int {
+	if gate == keyRate {
+		if s.pass.rate == nil {
+			return math.MaxInt
+		}
+		return s.pass.room()
+	}
+	room := s.key.room(s.lane.key.level)
+	if limit := s.lane.key.terms.keyLimit; limit > 0 {
+		room = min(room, limit-s.key.used)
+	}
+	return room
 }
 
-// sweep forgets lanes, scopes and handlers that nothing uses any more, once they are many.
-func (b *Board) sweep() {
-	if b.idle < 1024 || b.idle < len(b.allLanes)/2 {
-		return
-	}
-	kept := b.allLanes[:0]
-	for _, l := range b.allLanes {
-		if !l.spans.empty() {
-			kept = append(kept, l)
-			continue
-		}
-		delete(b.lanes, l.key)
-		for _, c := range l.scopes {
-			c.hold(-1)
+// probing tells whether a half-open circuit lets one index at a time through.
+func (l *lane) probing() bool {
+	for _, s := range l.scopes {
+		if s.probing() {
+			return true
 		}
 	}
-	clear(b.allLanes[len(kept):])
-	b.allLanes, b.idle = kept, 0
-	for id, s := range b.scopes {
-		if s.unused() {
-			delete(b.scopes, id)
-		}
-	}
-	for key, h := range b.handlers {
-		if h.scope.unused() && len(h.pools) == 0 && !h.active {
-			delete(b.handlers, key)
-		}
-	}
+	return false
 }

@@ -2,15 +2,13 @@ package board
 
 import (
 	"encoding/binary"
-	"fmt"
+	"math"
 	"slices"
-	"testing"
 	"time"
 
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
-	"axflow/shard"
 	"axflow/stage"
 )
 
@@ -50,6 +48,12 @@ type model struct {
 	workers []Worker
 	limits  map[Scope]int
 	holds   map[Scope]stage.Level
+	rates   map[string]*mrate
+	demoted map[string]stage.Level   // by queue
+	rise    map[string]time.Duration // by queue, of those with their own
+	aging   bool
+	strict  bool
+	begun   bool // a round has been
 	order   int
 }
 
@@ -60,8 +64,14 @@ type mspan struct {
 
 type mflight struct {
 	Flight
+	of   Span
 	solo bool
+	size int // indices it held
+	idle int // indices that could start at once
 }
+
+// started is how many of a flight's indices have, as far as is known.
+func (f *mflight) started() int { return min(f.size, f.size-f.Left+f.idle) }
 
 const (
 	testPiece, testRanges, testOutstanding = 8, 3, 20
@@ -109,8 +119,7 @@ func (m *model) urgentOut(w uuid.UUID) (out int) {
 
 func (m *model) running(s Scope) (n int) {
 	for _, f := range m.flights {
-		in := f.StageKey != "" && s == OfStage(f.StageKey) || s == OfQueue(f.Namespace, f.Queue) || s == OfHandler(f.Handler)
-		if in {
+		if slices.Contains(scopesOf(&f.of), s) {
 			n += min(f.Left, f.Par)
 		}
 	}
@@ -118,9 +127,18 @@ func (m *model) running(s Scope) (n int) {
 }
 
 func scopesOf(s *Span) []Scope {
-	all := []Scope{OfQueue(s.Namespace, s.Queue), OfHandler(s.Handler)}
-	if s.StageKey != "" {
+	all := []Scope{OfQueue(s.Namespace, s.Queue), OfFlow(s.Namespace, s.Flow)}
+	if !s.Plan {
 		all = append(all, OfStage(s.StageKey))
+		if s.Key != "" {
+			all = append(all, OfKey(s.Namespace, s.Key))
+		}
+	}
+	if s.Breaker {
+		all = append(all, OfHandler(s.StageKey))
+	}
+	for _, d := range s.Downstreams {
+		all = append(all, OfDownstream(s.Namespace, d))
 	}
 	return all
 }
@@ -131,8 +149,10 @@ func (m *model) limit(s *Span, in Scope) int {
 	if l, ok := m.limits[in]; ok {
 		limit = l
 	}
-	if in.Kind == StageScope && s.Limit > 0 && (limit < 0 || s.Limit < limit) {
-		limit = s.Limit
+	for kind, own := range map[ScopeKind]int{StageScope: s.Limit, KeyScope: s.KeyLimit} {
+		if in.Kind == kind && own > 0 && (limit < 0 || own < limit) {
+			limit = own
+		}
 	}
 	return limit
 }
@@ -146,7 +166,15 @@ func (m *model) gated(s *Span) bool {
 			return true
 		}
 	}
-	return false
+	return m.starts(s) <= 0
+}
+
+// probing tells whether a half-open circuit lets one index at a time through.
+func (m *model) probing(s *Span) bool {
+	return slices.ContainsFunc(scopesOf(s), func(in Scope) bool {
+		_, limited := m.limits[in]
+		return limited && (in.Kind == HandlerScope || in.Kind == DownstreamScope)
+	})
 }
 
 func (m *model) capable(w Worker, s *Span) bool {
@@ -171,6 +199,11 @@ func (m *model) normal(w Worker, s *Span) (takes, idle bool) {
 	return room > 0 && (out < slots || 4*room >= most), out < slots
 }
 
+func (m *model) isDemoted(s *Span) bool {
+	from, ok := m.demoted[s.Queue]
+	return ok && s.Level >= from
+}
+
 func (m *model) dispatchable(s *Span) bool {
 	if m.gated(s) {
 		return false
@@ -182,31 +215,60 @@ func (m *model) dispatchable(s *Span) bool {
 		if takes, _ := m.normal(w, s); takes {
 			return true
 		}
-		if s.Level == 0 && m.urgentOut(w.ID) < w.Urgent {
+		if s.Level == 0 && !m.isDemoted(s) && m.urgentOut(w.ID) < w.Urgent {
 			return true
 		}
 	}
 	return false
 }
 
-func (m *model) risen(s *mspan) stage.Level {
-	if s.Level <= 1 {
-		return s.Level
+// native is the level whose turns a span takes without aging.
+func (m *model) native(s *mspan) stage.Level {
+	if m.isDemoted(&s.Span) {
+		return 5
 	}
-	up := max(0, int(m.now.Sub(m.readyAt(s))/testRise))
-	return stage.Level(max(1, int(s.Level)-up))
+	return s.Level
 }
 
-// before tells whether x has less effective priority than y, or the same and came first.
-func (m *model) before(x, y *mspan) bool {
-	rx := m.readyAt(x).Add(time.Duration(x.Level) * testRise)
-	ry := m.readyAt(y).Add(time.Duration(y.Level) * testRise)
-	return rx.Before(ry) || rx.Equal(ry) && x.order < y.order
+func (m *model) riseOf(s *mspan) time.Duration {
+	if !m.aging {
+		return 0
+	}
+	if r, ok := m.rise[s.Queue]; ok {
+		return r
+	}
+	return testRise
 }
 
-func (m *model) firstOfLevel(s *mspan) bool {
-	return !slices.ContainsFunc(m.spans, func(o *mspan) bool {
-		return o.Handler == s.Handler && o.Level == s.Level && m.before(o, s) && m.dispatchable(&o.Span)
+func (m *model) risen(s *mspan) stage.Level {
+	l, rise := m.native(s), m.riseOf(s)
+	if l <= 1 || rise == 0 || m.isDemoted(&s.Span) {
+		return l
+	}
+	up := max(0, int(m.now.Sub(m.readyAt(s))/rise))
+	return stage.Level(max(1, int(l)-up))
+}
+
+// before tells whether x came to the level before y did.
+func (m *model) before(x, y *mspan, turn stage.Level) bool {
+	xe := m.readyAt(x).Add(time.Duration(int(m.native(x))-int(turn)) * m.riseOf(x))
+	ye := m.readyAt(y).Add(time.Duration(int(m.native(y))-int(turn)) * m.riseOf(y))
+	return xe.Before(ye) || xe.Equal(ye) && x.order < y.order
+}
+
+// contests tells whether a span may take a turn of a level: all of its own, and of a better one only the first of those that
+// rise from the same level at the same pace.
+func (m *model) contests(s *mspan, turn stage.Level) bool {
+	if !m.dispatchable(&s.Span) {
+		return false
+	}
+	l := m.native(s)
+	if l == turn {
+		return true
+	}
+	return m.risen(s) == turn && !slices.ContainsFunc(m.spans, func(o *mspan) bool {
+		return o.Handler == s.Handler && m.native(o) == l && m.isDemoted(&o.Span) == m.isDemoted(&s.Span) &&
+			m.riseOf(o) == m.riseOf(s) && m.before(o, s, l) && m.dispatchable(&o.Span)
 	})
 }
 
@@ -250,7 +312,7 @@ func (m *model) granted(g Grant) {
 		t.Fatalf("head shows %v, pending is %v", g.Head.Todo, s.Todo)
 	}
 	n := g.Set.Len()
-	if n > testPiece || g.Set.NumRanges() > testRanges || (s.Tx || solo(&s.Span)) && n != 1 {
+	if n > testPiece || g.Set.NumRanges() > testRanges || (s.Tx || solo(&s.Span) || m.probing(&s.Span)) && n != 1 {
 		t.Fatalf("piece %v of %+v", g.Set, s.Span)
 	}
 	if m.gated(&s.Span) {
@@ -264,14 +326,22 @@ func (m *model) granted(g Grant) {
 	slots, most := m.most(w, s.Handler)
 	out, _ := m.out(w.ID, s.Handler)
 	takes, idle := m.normal(w, &s.Span)
+	affine := s.Routing == stage.ByKey || s.Routing == stage.ByRun
 	for _, other := range m.workers {
-		_, otherIdle := m.normal(other, &s.Span)
-		if !idle && otherIdle && m.capable(other, &s.Span) {
+		otherTakes, otherIdle := m.normal(other, &s.Span)
+		if !m.capable(other, &s.Span) || !otherTakes {
+			continue
+		}
+		mine, its := prefers(w, &s.Span), prefers(other, &s.Span)
+		if !idle && otherIdle && (g.Urgent || s.Level == 0 && !m.isDemoted(&s.Span) || !affine && mine == its) {
 			t.Fatalf("granted to a busy worker while another has an idle slot")
+		}
+		if !g.Urgent && mine < its && (s.Level > 0 || otherIdle) {
+			t.Fatalf("granted to a worker with %d preferred labels while another with %d has room", mine, its)
 		}
 	}
 	if g.Urgent {
-		if s.Level != 0 || idle || m.urgentOut(w.ID)+n > w.Urgent {
+		if s.Level != 0 || m.isDemoted(&s.Span) || idle || m.urgentOut(w.ID)+n > w.Urgent {
 			t.Fatalf("urgent grant at P%d, idle=%v, %d+%d of %d", s.Level, idle, m.urgentOut(w.ID), n, w.Urgent)
 		}
 		slots = w.Urgent
@@ -281,21 +351,34 @@ func (m *model) granted(g Grant) {
 	if g.Par < 1 || g.Par > n || g.Par > slots {
 		t.Fatalf("par %d of %d on %d slots", g.Par, n, slots)
 	}
-	// Nobody who takes part in this turn had more right to it: the spans of its level, and of each lower level the first
-	// if it has risen to it.
-	if g.Turn != s.Level && g.Turn != m.risen(s) {
+	// Nobody who takes part in this turn had more right to it.
+	if g.Turn != m.native(s) && g.Turn != m.risen(s) {
 		t.Fatalf("P%d risen to P%d took a turn of P%d", s.Level, m.risen(s), g.Turn)
 	}
 	for _, o := range m.spans {
-		if o.Handler == s.Handler && m.before(o, s) && m.dispatchable(&o.Span) &&
-			(o.Level == g.Turn || m.risen(o) == g.Turn && m.firstOfLevel(o)) {
+		if o.Handler != s.Handler {
+			continue
+		}
+		if m.before(o, s, g.Turn) && m.contests(o, g.Turn) {
 			t.Fatalf("span %v should have gone before %v at P%d", o.ID, s.ID, g.Turn)
 		}
+		if m.strict && (m.native(o) < g.Turn || m.risen(o) < g.Turn) && m.dispatchable(&o.Span) {
+			t.Fatalf("span %v of P%d, risen to P%d, should have gone before a turn of P%d", o.ID, m.native(o), m.risen(o), g.Turn)
+		}
 	}
-	m.flights = append(m.flights, &mflight{Flight{
-		ID: g.Flight, Run: s.Run, Worker: g.Worker, Handler: s.Handler, Namespace: s.Namespace, Queue: s.Queue,
-		Level: s.Level, StageKey: s.StageKey, Left: n, Par: g.Par, Urgent: g.Urgent,
-	}, solo(&s.Span)})
+	if m.starts(&s.Span) < n {
+		t.Fatalf("%d granted where %d may start", n, m.starts(&s.Span))
+	}
+	f := flightOf(&s.Span, g.Flight, g.Worker, n, g.Par)
+	f.Urgent = g.Urgent
+	f.idle = max(0, min(g.Par, slots-out))
+	if g.Urgent {
+		f.idle = g.Par
+	}
+	for name, r := range ratesOf(&s.Span) {
+		m.rate(name, r).add(m.now, f.idle)
+	}
+	m.flights = append(m.flights, f)
 	for _, in := range scopesOf(&s.Span) {
 		if limit := m.limit(&s.Span, in); limit >= 0 && m.running(in) > limit {
 			t.Fatalf("limit of %v exceeded: %d/%d", in, m.running(in), limit)
@@ -310,6 +393,8 @@ func (m *model) granted(g Grant) {
 // round runs a round and checks everything about it.
 func (m *model) round(maxGrants int) {
 	t := m.t
+	m.tell()
+	m.begun = true
 	next := map[string]uuid.UUID{} // by handler
 	for _, s := range m.spans {
 		gates := m.b.Explain(s.ID, m.now)
@@ -318,6 +403,10 @@ func (m *model) round(maxGrants int) {
 				t.Fatalf("two spans of one handler have all gates open")
 			}
 			next[s.Handler] = s.ID
+		}
+		name, shut := m.b.Blocked(s.ID)
+		if shut != m.gated(&s.Span) || shut == (name == "") {
+			t.Fatalf("Blocked says %q, %v; the model says %v", name, shut, m.gated(&s.Span))
 		}
 		blocked := slices.ContainsFunc(gates, func(g Gate) bool { return !g.Open && g.Name != GateTurn })
 		if blocked == m.dispatchable(&s.Span) {
@@ -397,257 +486,130 @@ func (m *model) books() {
 	}
 }
 
-func drawSpan(t *rapid.T, now time.Time) Span {
-	lo := rapid.IntRange(0, 30).Draw(t, "lo")
-	todo := shard.Span(lo, lo+rapid.SampledFrom([]int{1, 1, 1, 2, 5, 30}).Draw(t, "n"))
-	if rapid.IntRange(0, 4).Draw(t, "holes") == 0 {
-		todo = todo.Union(shard.Of(50, 52, 54, 56, 58))
-	}
-	age := time.Duration(rapid.IntRange(0, 400).Draw(t, "age")) * time.Second
-	s := Span{
-		ID: id('s', rapid.IntRange(1, 40).Draw(t, "span")), Run: id('r', rapid.IntRange(1, 5).Draw(t, "run")),
-		Level:     stage.Level(rapid.IntRange(0, 5).Draw(t, "level")),
-		Namespace: "ns", Queue: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "queue"),
-		Handler: rapid.SampledFrom([]string{"h1", "h1", "h2", "h3"}).Draw(t, "handler"),
-		Todo:    todo, ReadyAt: now.Add(-age),
-		Delivery: rapid.SampledFrom([]int{0, 0, 0, 2, 3}).Draw(t, "delivery"),
-		Tx:       rapid.IntRange(0, 5).Draw(t, "tx") == 0,
-		Plan:     rapid.IntRange(0, 8).Draw(t, "plan") == 0,
-	}
-	if s.Plan {
-		s.Todo = shard.Of(0)
-	}
-	if rapid.Bool().Draw(t, "limited") {
-		s.StageKey = rapid.SampledFrom([]string{"k1", "k2"}).Draw(t, "key")
-		s.Limit = rapid.IntRange(0, 6).Draw(t, "limit")
-	}
-	s.Requires = rapid.SampledFrom([][]string{nil, nil, nil, {"gpu"}, {"gpu", "eu"}, {"eu", "gpu"}}).Draw(t, "requires")
-	if rapid.IntRange(0, 9).Draw(t, "later") == 0 {
-		s.NotBefore = now.Add(time.Duration(rapid.IntRange(-5, 5).Draw(t, "due")) * time.Second)
-	}
-	return s
-}
-
-func drawWorker(t *rapid.T) Worker {
-	w := Worker{
-		ID: id('w', rapid.IntRange(1, 4).Draw(t, "worker")), Handlers: map[string]int{},
-		Labels:   rapid.SampledFrom([][]string{nil, {"gpu"}, {"eu", "gpu"}}).Draw(t, "labels"),
-		Urgent:   rapid.IntRange(0, 2).Draw(t, "urgent"),
-		Draining: rapid.IntRange(0, 7).Draw(t, "draining") == 0, Overloaded: rapid.IntRange(0, 7).Draw(t, "overloaded") == 0,
-	}
-	for _, h := range []string{"h1", "h2", "h3"} {
-		w.Handlers[h] = rapid.IntRange(0, 4).Draw(t, h)
-	}
-	return w
-}
-
-func drawScope(t *rapid.T) Scope {
-	return rapid.SampledFrom([]Scope{OfStage("k1"), OfStage("k2"), OfQueue("ns", "a"), OfQueue("ns", "b"), OfHandler("h1"), OfHandler("h2")}).Draw(t, "scope")
-}
-
-// TestBooks drives the Board and the model with the same random events.
-func TestBooks(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		m := &model{t: t, now: epoch, limits: map[Scope]int{}, holds: map[Scope]stage.Level{}}
-		m.b = newBoard(t, Config{MaxPiece: testPiece, MaxRanges: testRanges, MaxOutstanding: testOutstanding})
-		b := m.b
-		foreign := 0
-		t.Repeat(map[string]func(*rapid.T){
-			"": func(t *rapid.T) { m.t = t; m.books() },
-			"span": func(t *rapid.T) {
-				for range rapid.IntRange(1, 6).Draw(t, "spans") {
-					s := drawSpan(t, m.now)
-					want := Pending
-					if s.NotBefore.After(m.now) {
-						want = NotDue
-					}
-					if got := b.AddSpan(m.now, s); got != want {
-						t.Fatalf("AddSpan says %v, want %v", got, want)
-					}
-					if want == Pending {
-						m.add(s)
-					} else {
-						m.remove(s.ID)
-					}
-				}
-			},
-			"worker": func(t *rapid.T) {
-				w := drawWorker(t)
-				b.SetWorker(w)
-				if i := slices.IndexFunc(m.workers, func(x Worker) bool { return x.ID == w.ID }); i >= 0 {
-					m.workers[i] = w
-				} else {
-					m.workers = append(m.workers, w)
-				}
-			},
-			"round":     func(t *rapid.T) { m.t = t; m.round(1000) },
-			"one grant": func(t *rapid.T) { m.t = t; m.round(1) },
-			"few":       func(t *rapid.T) { m.t = t; m.round(3) },
-			"left": func(t *rapid.T) {
-				for range rapid.IntRange(1, 4).Draw(t, "reports") {
-					if len(m.flights) == 0 {
-						return
-					}
-					i := rapid.IntRange(0, len(m.flights)-1).Draw(t, "flight")
-					f := m.flights[i]
-					left := rapid.SampledFrom([]int{0, 0, 1, f.Left / 2, f.Left + 1}).Draw(t, "left")
-					if !b.Left(f.ID, left) {
-						t.Fatalf("flight %v is unknown", f.ID)
-					}
-					if f.Left = min(f.Left, left); f.Left == 0 {
-						m.flights = slices.Delete(m.flights, i, i+1)
-						if b.Left(f.ID, 0) || b.HasFlight(f.ID) {
-							t.Fatalf("flight %v is still known", f.ID)
-						}
-					}
-				}
-			},
-			"reserve": func(t *rapid.T) {
-				m.t = t
-				s := drawSpan(t, m.now)
-				known := m.find(s.ID) != nil
-				g, ok := b.Reserve(m.now, s)
-				if !ok {
-					return
-				}
-				if known || !g.Set.Equal(s.Todo) || s.NotBefore.After(m.now) {
-					t.Fatalf("reserved %v of %+v", g.Set, s)
-				}
-				m.add(s)
-				m.granted(g)
-			},
-			"reject": func(t *rapid.T) {
-				m.t = t
-				for _, g := range b.Round(m.now, 1) {
-					m.granted(g)
-					b.Reject(g)
-					m.remove(g.Span)
-					m.flights = m.flights[:len(m.flights)-1]
-				}
-			},
-			"remove span": func(t *rapid.T) {
-				u := id('s', rapid.IntRange(1, 40).Draw(t, "span"))
-				if b.RemoveSpan(u) != (m.find(u) != nil) {
-					t.Fatalf("RemoveSpan is wrong about %v", u)
-				}
-				m.remove(u)
-			},
-			"remove run": func(t *rapid.T) {
-				r := id('r', rapid.IntRange(1, 5).Draw(t, "run"))
-				before := len(m.spans)
-				m.spans = slices.DeleteFunc(m.spans, func(s *mspan) bool { return s.Run == r })
-				if got := b.RemoveRun(r); got != before-len(m.spans) {
-					t.Fatalf("RemoveRun removed %d, want %d", got, before-len(m.spans))
-				}
-			},
-			"remove worker": func(t *rapid.T) {
-				w := id('w', rapid.IntRange(1, 4).Draw(t, "worker"))
-				var want []uuid.UUID
-				m.flights = slices.DeleteFunc(m.flights, func(f *mflight) bool {
-					if f.Worker == w {
-						want = append(want, f.ID)
-					}
-					return f.Worker == w
-				})
-				if held := b.Flights(w); !slices.Equal(held, want) {
-					t.Fatalf("Flights %v, want %v", held, want)
-				}
-				if got := b.RemoveWorker(w); !slices.Equal(got, want) {
-					t.Fatalf("RemoveWorker returned %v, want %v", got, want)
-				}
-				m.workers = slices.DeleteFunc(m.workers, func(x Worker) bool { return x.ID == w })
-			},
-			"foreign flight": func(t *rapid.T) {
-				s := drawSpan(t, m.now)
-				foreign++
-				f := Flight{
-					ID: id('x', foreign), Run: s.Run, Worker: id('w', rapid.IntRange(1, 4).Draw(t, "worker")), Handler: s.Handler,
-					Namespace: s.Namespace, Queue: s.Queue, Level: s.Level, StageKey: s.StageKey, Plan: s.Plan, Delivery: s.Delivery,
-					Left: rapid.IntRange(1, 5).Draw(t, "left"), Par: rapid.IntRange(1, 3).Draw(t, "par"), Since: m.now,
-				}
-				b.AddFlight(f)
-				b.AddFlight(f)
-				m.flights = append(m.flights, &mflight{f, solo(&s)})
-			},
-			"limit": func(t *rapid.T) {
-				s, n := drawScope(t), rapid.IntRange(-1, 5).Draw(t, "n")
-				b.SetLimit(s, n)
-				if n < 0 {
-					delete(m.limits, s)
-				} else {
-					m.limits[s] = n
-				}
-			},
-			"hold": func(t *rapid.T) {
-				s := drawScope(t)
-				if _, held := m.holds[s]; held {
-					b.Release(s, "paused")
-					delete(m.holds, s)
-					return
-				}
-				from := stage.Level(rapid.IntRange(0, 5).Draw(t, "from"))
-				b.Hold(s, "paused", from, "test")
-				m.holds[s] = from
-			},
-			"learn": func(t *rapid.T) {
-				mean := time.Duration(rapid.SampledFrom([]int{1, 100, 300, 5000}).Draw(t, "ms")) * time.Millisecond
-				b.Learn(rapid.SampledFrom([]string{"h1", "h2"}).Draw(t, "handler"), mean, 10)
-			},
-			"time": func(t *rapid.T) {
-				m.now = m.now.Add(time.Duration(rapid.IntRange(-1, 90).Draw(t, "s")) * time.Second)
-			},
-			"sweep": func(t *rapid.T) {
-				b.idle += 1 << 20 // as if very many lanes were idle
-				b.sweep()
-			},
-		})
-	})
-}
-
-// TestSameEventsSameGrants runs one random history twice.
-func TestSameEventsSameGrants(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		type event struct {
-			span   Span
-			worker Worker
-			kind   int
+func prefers(w Worker, s *Span) (n int) {
+	for _, l := range s.Prefers {
+		if slices.Contains(w.Labels, l) {
+			n++
 		}
-		events := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) event {
-			e := event{kind: rapid.IntRange(0, 5).Draw(t, "kind")}
-			if e.kind < 3 {
-				e.span = drawSpan(t, epoch)
-			} else if e.kind == 3 {
-				e.worker = drawWorker(t)
+	}
+	return n
+}
+
+func flightOf(s *Span, id, worker uuid.UUID, left, par int) *mflight {
+	return &mflight{Flight: Flight{
+		ID: id, Run: s.Run, Worker: worker, Handler: s.Handler, Namespace: s.Namespace, Queue: s.Queue, Level: s.Level,
+		StageKey: s.StageKey, Flow: s.Flow, Key: s.Key, KeyRate: s.KeyRate, StageRate: s.StageRate, RetryWindow: s.RetryWindow,
+		Breaker: s.Breaker, Downstreams: s.Downstreams, Plan: s.Plan, Attempt: s.Attempt, Delivery: s.Delivery, Left: left, Par: par,
+	}, of: *s, solo: solo(s), size: left, idle: min(left, par)}
+}
+
+// mrate is the starts under a name: each with the number of the sixteenth of the window that it fell into.
+type mrate struct {
+	width  time.Duration
+	newest int64
+	starts []int64
+	fresh  int // started since time was told last
+}
+
+func ratesOf(s *Span) map[string]Rate {
+	all := map[string]Rate{}
+	if !s.Plan {
+		all["rate/"+s.StageKey] = s.StageRate
+		if s.Attempt > 1 {
+			all["retry/"+s.StageKey] = s.RetryWindow
+		}
+		if s.Key != "" {
+			all["key/"+s.Namespace+"/"+s.Key] = s.KeyRate
+		}
+	}
+	for name, r := range all {
+		if r == (Rate{}) {
+			delete(all, name)
+		}
+	}
+	return all
+}
+
+func (m *model) rate(name string, r Rate) *mrate {
+	x := m.rates[name]
+	if x == nil {
+		x = &mrate{width: r.Per / 16}
+		m.rates[name] = x
+	}
+	return x
+}
+
+func (r *mrate) slot(t time.Time) int64 { return t.UnixNano() / int64(r.width) }
+
+func (r *mrate) expire(q int64) {
+	r.starts = slices.DeleteFunc(r.starts, func(s int64) bool { return s <= q-17 })
+}
+
+func (r *mrate) add(now time.Time, n int) {
+	if r.expire(r.newest); len(r.starts) == 0 {
+		r.newest = 0
+	}
+	r.newest = max(r.newest, r.slot(now))
+	for range n {
+		r.starts = append(r.starts, r.newest)
+	}
+}
+
+func (r *mrate) refund(then time.Time, n int) {
+	q := min(r.slot(then), r.newest)
+	for ; n > 0; n-- {
+		if i := slices.Index(r.starts, q); i >= 0 {
+			r.starts = slices.Delete(r.starts, i, i+1)
+		}
+	}
+}
+
+// tell gives what has started since the last time its time, and minds a clock that was set back.
+func (m *model) tell() {
+	for _, r := range m.rates {
+		if back := r.newest - r.slot(m.now); back >= 17 {
+			r.expire(r.newest)
+			for i := range r.starts {
+				r.starts[i] -= back
 			}
-			return e
-		}), 1, 60).Draw(t, "events")
-		history := func() (log []string) {
-			b := newBoard(t, Config{MaxPiece: testPiece, MaxRanges: testRanges})
-			var out []uuid.UUID
-			for i, e := range events {
-				now := epoch.Add(time.Duration(i) * time.Second)
-				switch e.kind {
-				case 0, 1, 2:
-					b.AddSpan(now, e.span)
-				case 3:
-					b.SetWorker(e.worker)
-				case 4:
-					for _, g := range b.Round(now, 100) {
-						log = append(log, fmt.Sprint(g.Span, g.Flight, g.Worker, g.Set, g.Par, g.Urgent, g.Turn))
-						out = append(out, g.Flight)
-					}
-				case 5:
-					for j, f := range out {
-						if (i+j)%2 == 0 {
-							b.Left(f, 0)
-						}
-					}
-				}
+			r.newest -= back
+		}
+		if r.fresh > 0 {
+			r.add(m.now, r.fresh)
+			r.fresh = 0
+		}
+	}
+}
+
+// starts is how many indices of the span may start now by its rates.
+func (m *model) starts(s *Span) int {
+	least := math.MaxInt
+	for name, of := range ratesOf(s) {
+		r := m.rate(name, of)
+		used := r.fresh
+		for _, q := range r.starts {
+			if q > r.slot(m.now)-17 && q > r.newest-17 {
+				used++
 			}
-			return log
 		}
-		if x, y := history(), history(); !slices.Equal(x, y) {
-			t.Fatalf("two histories:\n%v\n%v", x, y)
+		for _, f := range m.flights {
+			if _, in := ratesOf(&f.of)[name]; in {
+				used += f.size - f.started()
+			}
 		}
-	})
+		least = min(least, of.N-used)
+	}
+	return least
+}
+
+// left books a report of a flight; 0 takes it away.
+func (m *model) left(f *mflight, left int) {
+	before := f.started()
+	f.Left = left
+	for name, r := range ratesOf(&f.of) {
+		m.rate(name, r).fresh += f.started() - before
+	}
+	if left == 0 {
+		m.flights = slices.DeleteFunc(m.flights, func(x *mflight) bool { return x == f })
+	}
 }

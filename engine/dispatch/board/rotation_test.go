@@ -22,6 +22,14 @@ func TestRotationStaysExact(t *testing.T) {
 		var r rotation
 		for range rapid.IntRange(1, 200).Draw(t, "turns") {
 			set := levelSet(rapid.IntRange(1, 1<<levels-1).Draw(t, "set"))
+			// A weight may change at any time; the tag stays, rounded up to a millionth of an index at weight 1.
+			if l := rapid.IntRange(0, 4*levels).Draw(t, "reweigh"); l < levels {
+				next := rapid.Int64Range(1, maxWeight).Draw(t, "weight")
+				if set.has(l) {
+					used[l] = ceil(new(big.Int).Mul(used[l], big.NewInt(next)), w[l])
+					w[l] = next
+				}
+			}
 			want := -1
 			for l := range levels {
 				if set.has(l) && (want < 0 || cross(l, want).Cmp(cross(want, l)) < 0) {
@@ -35,10 +43,16 @@ func TestRotationStaysExact(t *testing.T) {
 			r.charge(&w, want, n, set)
 			for x := range levels {
 				if !set.has(x) && cross(x, want).Cmp(cross(want, x)) < 0 {
-					used[x] = new(big.Int).Div(cross(want, x), big.NewInt(w[want]))
+					used[x] = ceil(cross(want, x), w[want])
 				}
 			}
-			used[want].Add(used[want], big.NewInt(n))
+			used[want].Add(used[want], new(big.Int).Mul(big.NewInt(n), big.NewInt(resolution)))
 		}
 	})
+}
+
+func ceil(x *big.Int, by int64) *big.Int {
+	d := big.NewInt(by)
+	x.Add(x, d).Sub(x, big.NewInt(1))
+	return x.Div(x, d)
 }

@@ -4,24 +4,27 @@ import "time"
 
 // proposal is what a handler would hand out next.
 type proposal struct {
-	lane *lane
-	turn int      // the level whose turn it is
-	set  levelSet // the levels that contested the turn
-	at   int64    // order among handlers of the same turn
-	seq  uint64
-	made uint64 // Board.stamp when it was made
+	lane    *lane
+	turn    int      // the level whose turn it is
+	set     levelSet // the levels that contested the turn
+	weights *[levels]int64
+	at      int64 // order among handlers of the same turn
+	seq     uint64
+	made    uint64 // Board.stamp when it was made
 }
 
-// rank is a span's static order over levels: where it became ready, put back by the time that its level has to wait to be
-// equal to P0. Effective priority is (rank − now) × decay, so the least rank has the least effective priority.
-func (b *Board) rank(level int, ready int64) int64 { return ready + int64(level)*b.rise }
+// entered is when the lane's span that became ready then came to a level, by itself or by aging: the order in the level's turns.
+func (l *lane) entered(turn int, ready int64) int64 {
+	return ready + int64(l.turn()-turn)*l.route.policy.rise
+}
 
-// risen is the level that a span of a level has aged to. P0 is not reached by aging.
-func (b *Board) risen(level int, ready, now int64) int {
-	if level <= 1 || b.rise == 0 || now <= ready {
+// risen is the level that the lane's span that became ready then has aged to. P0 is not reached by aging.
+func (l *lane) risen(ready, now int64) int {
+	level, rise := l.turn(), l.route.policy.rise
+	if level <= 1 || rise == 0 || now <= ready || l.rank == demoted {
 		return level
 	}
-	return max(1, level-int(min((now-ready)/b.rise, levels)))
+	return max(1, level-int(min((now-ready)/rise, levels)))
 }
 
 // propose finds what the handler would hand out next and puts it into h.next. Lanes and routes that turn out blocked on
@@ -31,57 +34,52 @@ func (b *Board) propose(h *handler, now int64) bool {
 		var best [levels]*lane
 		var set levelSet
 		for _, r := range h.routes {
-			for n := range levels {
-				q := &r.lanes[n]
-				if q.empty() || r.full[class(n)] == h.epoch {
+			for rank := range r.lanes {
+				q := &r.lanes[rank]
+				if q.empty() || r.full[class(rank)] == h.epoch {
 					continue
 				}
-				l := q.top()
-				if _, closed := l.room(); closed >= 0 {
-					if l = unblocked(q); l == nil {
-						continue
-					}
+				l := b.unblocked(q)
+				if l == nil {
+					continue
 				}
-				b.contest(&best, &set, n, l)
-				if up := b.risen(n, q.e[0].at, now); up < n {
-					b.contest(&best, &set, up, l)
+				turn := l.turn()
+				contest(&best, &set, turn, l)
+				if up := l.risen(q.e[0].at, now); up < turn {
+					contest(&best, &set, up, l)
 				}
 			}
 		}
 		if set == 0 {
 			return false
 		}
-		turn := h.turns.first(&b.weights, set)
+		weights := &b.policy.weights
+		if len(b.policies) > 0 {
+			weights = &h.weights
+			for l := range levels {
+				if weights[l] = b.policy.weights[l]; set.has(l) {
+					weights[l] = best[l].route.policy.weights[l]
+				}
+			}
+		}
+		turn := b.turnOf(&h.turns, weights, set)
 		l := best[turn]
 		if !b.seated(l) {
-			l.route.full[class(int(l.key.level))] = h.epoch
+			l.route.full[class(int(l.rank))] = h.epoch
 			continue
 		}
-		head := l.spans.e[0]
-		h.next = proposal{l, turn, set, b.rank(int(l.key.level), head.at), head.seq, b.stamp}
+		head := l.head()
+		h.next = proposal{l, turn, set, weights, l.entered(turn, head.at), head.seq, b.stamp}
 		return true
 	}
 }
 
-// unblocked parks lanes off the top until one may go on, and returns that one or nil.
-func unblocked(q *heap[*lane]) *lane {
-	for !q.empty() {
-		l := q.top()
-		_, closed := l.room()
-		if closed < 0 {
-			return l
-		}
-		l.park(closed)
-	}
-	return nil
-}
-
 // contest enters a lane for a level's turn, against the best lane so far.
-func (b *Board) contest(best *[levels]*lane, set *levelSet, turn int, l *lane) {
+func contest(best *[levels]*lane, set *levelSet, turn int, l *lane) {
 	if o := best[turn]; o != nil {
-		x, y := &l.spans.e[0], &o.spans.e[0]
-		xr, yr := b.rank(int(l.key.level), x.at), b.rank(int(o.key.level), y.at)
-		if xr > yr || xr == yr && x.seq > y.seq {
+		x, y := l.head(), o.head()
+		xe, ye := l.entered(turn, x.at), o.entered(turn, y.at)
+		if xe > ye || xe == ye && x.seq > y.seq {
 			return
 		}
 	}
@@ -91,7 +89,7 @@ func (b *Board) contest(best *[levels]*lane, set *levelSet, turn int, l *lane) {
 
 // seated tells whether any pool would take the lane's next span.
 func (b *Board) seated(l *lane) bool {
-	urgent := l.key.level == 0
+	urgent := l.rank == 0
 	for _, p := range l.route.pools {
 		if takes, _ := p.free(l.key.solo); takes || urgent && p.worker.urgentFree() > 0 {
 			return true
@@ -104,10 +102,12 @@ func (b *Board) seated(l *lane) bool {
 // count every grant as done: Reject takes one back. When it returns fewer than maxGrants, nothing more can be handed out before
 // the next event.
 func (b *Board) Round(now time.Time, maxGrants int) []Grant {
+	at := now.UnixNano()
+	b.tell(at)
+	b.running = true
 	if maxGrants <= 0 || len(b.active) == 0 {
 		return nil
 	}
-	at := now.UnixNano()
 	var waiting levelSet
 	still := b.active[:0]
 	for _, h := range b.active {
@@ -124,13 +124,13 @@ func (b *Board) Round(now time.Time, maxGrants int) []Grant {
 		grants = make([]Grant, 0, min(maxGrants, len(b.spans), 1+b.last+b.last/4))
 	}
 	for len(grants) < maxGrants && waiting != 0 {
-		turn := b.turns.first(&b.weights, waiting)
+		turn := b.turnOf(&b.turns, &b.policy.weights, waiting)
 		q := &b.heads[turn]
 		h := q.top()
 		if h.next.made == b.stamp {
 			grants = append(grants, b.grant(h, at))
-			if !grants[len(grants)-1].Urgent {
-				b.turns.charge(&b.weights, turn, 1, waiting)
+			if !grants[len(grants)-1].Urgent && !b.strict {
+				b.turns.charge(&b.policy.weights, turn, 1, waiting)
 			}
 		}
 		// Its proposal is used up, or was made before the last grant: make it anew.

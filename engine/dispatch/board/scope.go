@@ -26,15 +26,30 @@ const (
 	DownstreamScope
 )
 
-// Scope names a part of the work that can be limited or held as a whole. Make one with OfKey, OfQueue or OfHandler.
+// Scope names a part of the work that can be limited or held as a whole. Make one with OfStage and its like.
 type Scope struct {
 	Kind      ScopeKind
-	Namespace string // of a queue
+	Namespace string // of a key, queue, flow or downstream; a stage's is in its name
 	Name      string
 }
 
-// OfKey is the scope of a limit key.
+// OfStage is the scope of a stage, by Span.StageKey.
 func OfStage(stageKey string) Scope { return Scope{Kind: StageScope, Name: stageKey} }
+
+// OfKey is the scope of a concurrency key, by Span.Key.
+func OfKey(namespace, key string) Scope {
+	return Scope{Kind: KeyScope, Namespace: namespace, Name: key}
+}
+
+// OfFlow is the scope of a flow.
+func OfFlow(namespace, flow string) Scope {
+	return Scope{Kind: FlowScope, Namespace: namespace, Name: flow}
+}
+
+// OfDownstream is the scope of a named downstream.
+func OfDownstream(namespace, name string) Scope {
+	return Scope{Kind: DownstreamScope, Namespace: namespace, Name: name}
+}
 
 // OfQueue is the scope of a queue.
 func OfQueue(namespace, queue string) Scope {
@@ -46,15 +61,15 @@ func OfHandler(stageKey string) Scope { return Scope{Kind: HandlerScope, Name: s
 
 // String returns the scope in words, such as "queue default/mail".
 func (s Scope) String() string {
-	switch s.Kind {
-	case StageScope:
-		return "stage " + s.Name
-	case QueueScope:
-		return "queue " + s.Namespace + "/" + s.Name
-	default:
-		return "handler " + s.Name
+	name := s.Name
+	if s.Namespace != "" {
+		name = s.Namespace + "/" + name
 	}
+	return scopeNames[s.Kind%ScopeKind(len(scopeNames))] + " " + name
 }
+
+var scopeNames = [...]string{StageScope: "stage", KeyScope: "key", QueueScope: "queue", FlowScope: "flow", HandlerScope: "handler",
+	DownstreamScope: "downstream"}
 
 // scope counts what runs of a Scope and keeps the lanes that wait for it.
 type scope struct {
@@ -63,10 +78,12 @@ type scope struct {
 	used     int // Σ least(par, left) over its flights
 	holds    []hold
 	heldFrom uint8 // the least level of the holds, or levels
-	waiting  []*lane
-	refs     int // lanes and flights that point here
+	waiters
+	refs    int     // lanes, strands and flights that point here
+	policy  *policy // a queue's own
+	demoted uint8   // a queue's levels from here on are demoted; levels when none is
 
-	pending, handedOut Count
+	pending, handedOut Count // a queue's
 }
 
 type hold struct {
@@ -77,67 +94,53 @@ type hold struct {
 func (b *Board) scope(id Scope) *scope {
 	s := b.scopes[id]
 	if s == nil {
-		s = newScope(id)
+		s = &scope{id: id, limit: -1, heldFrom: levels, demoted: levels}
 		b.scopes[id] = s
 	}
 	return s
 }
 
-func newScope(id Scope) *scope { return &scope{id: id, limit: -1, heldFrom: levels} }
-
-// hold counts a user of the scope; a nil scope has none.
-func (s *scope) hold(delta int) {
-	if s != nil {
-		s.refs += delta
-	}
+func (s *scope) unused() bool {
+	return s.refs == 0 && s.limit < 0 && len(s.holds) == 0 && s.policy == nil && s.demoted == levels
 }
 
-func (s *scope) unused() bool { return s.refs == 0 && s.limit < 0 && len(s.holds) == 0 }
+// room is how many more indices of the level may run at once.
+func (s *scope) room(level uint8) int {
+	if level >= s.heldFrom {
+		return 0
+	}
+	if s.limit >= 0 {
+		return s.limit - s.used
+	}
+	return math.MaxInt
+}
+
+// probing tells whether the scope is a half-open circuit: circuits are held or probed, never limited otherwise.
+func (s *scope) probing() bool {
+	return s.limit >= 0 && (s.id.Kind == HandlerScope || s.id.Kind == DownstreamScope)
+}
 
 // use changes what runs and wakes the waiting lanes when there may be room again.
 func (b *Board) use(s *scope, delta int) {
-	if s == nil || delta == 0 {
-		return
-	}
 	s.used += delta
-	if delta < 0 {
-		b.wake(s)
+	if delta < 0 && !s.waiters.empty() && (s.limit < 0 || s.used < s.limit) {
+		b.wake(&s.waiters)
 	}
-}
-
-// wake returns the lanes that wait for the scope to sight. They are looked at again when their turn comes.
-func (b *Board) wake(s *scope) {
-	if len(s.waiting) == 0 || s.limit >= 0 && s.used >= s.limit {
-		return
-	}
-	still := s.waiting[:0]
-	for _, l := range s.waiting {
-		if l.roomIn(l.parkBy) <= 0 {
-			l.parkPos = len(still)
-			still = append(still, l)
-			continue
-		}
-		l.parked = nil
-		l.moved()
-		b.activate(l.handler)
-	}
-	clear(s.waiting[len(still):])
-	s.waiting = still
 }
 
 // SetLimit caps how many indices of a scope run at once in the cluster; below 0 lifts the cap. It holds beside the limit
-// of a span itself, and a half-open breaker is a handler's limit of one. Lowering it below what runs recalls
-// nothing: the count falls as flights end.
+// of a span itself. A limit of a handler or a downstream is a half-open circuit's: use 1, and pieces are then of one index.
+// Lowering it below what runs recalls nothing: the count falls as flights end.
 func (b *Board) SetLimit(id Scope, limit int) {
-	s := b.target(id)
+	s := b.scope(id)
 	s.limit = max(-1, limit)
-	b.wake(s)
+	b.wake(&s.waiters)
 }
 
 // Hold keeps back the levels `from`..P5 of a scope (P0 for all) under a name, such as "paused" or "breaker", which Explain
 // reports with the reason. The same name again replaces it. Flights go on.
 func (b *Board) Hold(id Scope, name string, from stage.Level, reason string) {
-	s := b.target(id)
+	s := b.scope(id)
 	h := hold{name, reason, uint8(min(from, levels))}
 	if i := s.find(name); i >= 0 {
 		s.holds[i] = h
@@ -149,7 +152,7 @@ func (b *Board) Hold(id Scope, name string, from stage.Level, reason string) {
 
 // Release ends the hold of that name and tells whether there was one.
 func (b *Board) Release(id Scope, name string) bool {
-	s := b.target(id)
+	s := b.scope(id)
 	i := s.find(name)
 	if i < 0 {
 		return false
@@ -157,14 +160,6 @@ func (b *Board) Release(id Scope, name string) bool {
 	s.holds = slices.Delete(s.holds, i, i+1)
 	b.reheld(s)
 	return true
-}
-
-// target finds or makes the scope that an operator means. A handler's scope comes with its handler.
-func (b *Board) target(id Scope) *scope {
-	if id.Kind == HandlerScope {
-		return b.handler(id.Name).scope
-	}
-	return b.scope(id)
 }
 
 func (s *scope) find(name string) int {
@@ -177,5 +172,5 @@ func (b *Board) reheld(s *scope) {
 		from = min(from, h.from)
 	}
 	s.heldFrom = min(from, levels)
-	b.wake(s)
+	b.wake(&s.waiters)
 }

@@ -87,12 +87,12 @@ func (a Added) String() string {
 
 // node is a span on the Board. Nodes are reused.
 type node struct {
-	span  Span
-	n     int   // indices in span.Todo
-	ready int64 // ns since 1970
-	seq   uint64
-	lane  *lane
-	pos   int // in lane.spans
+	span   Span
+	n      int   // indices in span.Todo
+	ready  int64 // ns since 1970
+	seq    uint64
+	strand *strand
+	pos    int // in strand.spans
 
 	listed           bool // in Board.spans and its run's list
 	nextRun, prevRun *node
@@ -106,6 +106,7 @@ func (n *node) place(i int) { n.pos = i }
 // The span's Todo is what the database says remains. A caller that loads spans while cuts are under way must not add
 // an older reading after a newer one; a cut of what is gone is refused by the database and ends in Reject.
 func (b *Board) AddSpan(now time.Time, s Span) Added {
+	b.see(now.UnixNano())
 	old := b.spans[s.ID]
 	verdict := admit(now, &s)
 	if verdict != Pending {
@@ -150,7 +151,7 @@ func admit(now time.Time, s *Span) Added {
 	return Pending
 }
 
-// node makes the node of a span, bound to its lane but not in it yet.
+// node makes the node of a span, bound to its strand but not in it yet.
 func (b *Board) node(now time.Time, s Span) *node {
 	var n *node
 	if k := len(b.freeNodes); k > 0 {
@@ -168,45 +169,48 @@ func (b *Board) node(now time.Time, s Span) *node {
 	}
 	b.seq++
 	*n = node{span: s, n: s.Todo.Len(), ready: ready, seq: b.seq, pos: -1}
-	n.lane = b.lane(&n.span)
+	n.strand = b.strand(&n.span)
 	return n
 }
 
-// enqueue puts a node into its lane.
+// enqueue puts a node into its strand.
 func (b *Board) enqueue(n *node) {
-	l := n.lane
-	l.spans.push(n.ready, n.seq, n)
-	if len(l.spans.e) == 1 {
+	s := n.strand
+	s.spans.push(n.ready, n.seq, n)
+	if len(s.spans.e) == 1 {
 		b.idle--
 	}
-	l.handler.spans++
+	h := s.lane.handler
+	h.spans++
 	b.count(n, 1, n.n)
-	if l.parked == nil {
-		l.moved()
-		b.activate(l.handler)
+	if s.parked == nil {
+		s.moved()
+		if s.lane.parked == nil {
+			b.activate(h)
+		}
 	}
 }
 
-// dequeue takes a node out of its lane.
+// dequeue takes a node out of its strand.
 func (b *Board) dequeue(n *node) {
-	l := n.lane
-	l.spans.remove(n.pos)
-	l.handler.spans--
+	s := n.strand
+	s.spans.remove(n.pos)
+	s.lane.handler.spans--
 	b.count(n, -1, -n.n)
-	if l.spans.empty() {
+	if s.spans.empty() {
 		b.idle++
-		if l.parked != nil {
-			l.unpark()
+		if s.parked != nil {
+			s.unpark()
 		}
 	}
-	if l.parked == nil {
-		l.moved()
+	if s.parked == nil {
+		s.moved()
 	}
 }
 
 func (b *Board) count(n *node, spans, indices int) {
 	b.pending[n.span.Level].add(spans, indices)
-	n.lane.scopes[byQueue].pending.add(spans, indices)
+	n.strand.scopes[byQueue].pending.add(spans, indices)
 }
 
 // drop forgets a pending span.

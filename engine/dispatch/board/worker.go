@@ -25,11 +25,13 @@ type worker struct {
 	id        uuid.UUID
 	said      Worker
 	live      bool
-	pools     map[string]*Pool
+	pools     map[string]*pool
 	cost      int64 // ns, estimate of all that it holds
 	urgentOut int
 	first     *flight // its flights, oldest first
 	last      *flight
+	order     uint64 // of arrival
+	name      string // the id, for hashing
 }
 
 func (w *worker) open() bool { return w.live && !w.said.Draining && !w.said.Overloaded }
@@ -43,10 +45,19 @@ func (w *worker) has(labels []string) bool {
 	return true
 }
 
+// outstanding is the estimated duration of what the worker holds, in ns. A flight that is overdue is expected to take as long
+// again as it is late: what has run long runs long.
+func (w *worker) outstanding(now int64) int64 {
+	if w.first != nil && now > w.first.due {
+		return w.cost + now - w.first.due
+	}
+	return w.cost
+}
+
 func (w *worker) urgentFree() int { return w.said.Urgent - w.urgentOut }
 
-// Pool is one worker's slots for one handler. A Router reads it; only the Board changes it.
-type Pool struct {
+// pool is one worker's slots for one handler.
+type pool struct {
 	worker  *worker
 	handler *handler
 	slots   int
@@ -55,27 +66,12 @@ type Pool struct {
 	solo    int // flights of solo spans among them
 }
 
-// Worker is the id of the pool's worker.
-func (p *Pool) Worker() uuid.UUID { return p.worker.id }
-
-// Labels are the worker's labels; they must not be changed.
-func (p *Pool) Labels() []string { return p.worker.said.Labels }
-
-// Slots is the pool's size.
-func (p *Pool) Slots() int { return p.slots }
-
-// Outstanding is the number of indices that the pool holds.
-func (p *Pool) Outstanding() int { return p.out }
-
-// Room is the number of indices that the pool can still take.
-func (p *Pool) Room() int { return p.most - p.out }
-
-// Cost is the estimated duration of all that the worker holds, of any handler.
-func (p *Pool) Cost() time.Duration { return time.Duration(p.worker.cost) }
+// idle tells whether a slot has nothing to do.
+func (p *pool) idle() bool { return p.out < p.slots }
 
 // free tells whether the pool takes more, and whether it has an idle slot. Ahead of idle slots it is filled in
 // quarters, so that tiny shards do not travel one by one.
-func (p *Pool) free(solo bool) (takes, idle bool) {
+func (p *pool) free(solo bool) (takes, idle bool) {
 	if solo && p.solo >= p.slots {
 		return false, false
 	}
@@ -88,7 +84,7 @@ func (p *Pool) free(solo bool) (takes, idle bool) {
 
 // size works out how much the pool may hold: the horizon's worth by the handler's cost and at least its slots; when
 // the cost is unknown, its slots.
-func (p *Pool) size(b *Board) {
+func (p *pool) size(b *Board) {
 	p.most = p.slots
 	if c := p.handler.cost(); c > 0 {
 		p.most = max(p.most, int(int64(p.slots)*b.horizon/c))
@@ -100,15 +96,17 @@ func (p *Pool) size(b *Board) {
 // handler is one handler key: the pools that run it and the lanes that want it.
 type handler struct {
 	key      string
-	scope    *scope
 	mean     int64 // ns, learned
 	samples  int   // behind mean, at most memory
 	declared int64 // ns
-	pools    []*Pool
+	pools    []*pool
 	routes   []*route
 	spans    int // pending
+	refs     int // lanes and flights that point here
 	turns    rotation
-	epoch    uint64 // raised when there may be more room
+	weights  [levels]int64 // of next, where queues have their own
+	around   uint64        // the worker that round robin gave last, by its order
+	epoch    uint64        // raised when there may be more room
 	active   bool
 	next     proposal
 }
@@ -126,7 +124,7 @@ func (h *handler) cost() int64 {
 func (b *Board) handler(key string) *handler {
 	h := b.handlers[key]
 	if h == nil {
-		h = &handler{key: key, scope: newScope(OfHandler(key)), epoch: 1}
+		h = &handler{key: key, epoch: 1}
 		b.handlers[key] = h
 	}
 	return h
@@ -150,8 +148,8 @@ const memory = 256
 
 // costs lie between these: below, a pool is full anyway; above, sums would not fit.
 const (
-	leastCost = int64(time.Microsecond)
-	mostCost  = int64(24 * time.Hour)
+	minCost = int64(time.Microsecond)
+	maxCost = int64(24 * time.Hour)
 )
 
 // Learn feeds the mean duration of the last `samples` finished indices of a handler into its estimate, a mean that
@@ -163,8 +161,8 @@ func (b *Board) Learn(handler string, mean time.Duration, samples int) {
 	h := b.handler(handler)
 	samples = min(samples, memory)
 	old := min(h.samples, memory-samples)
-	h.mean = (h.mean*int64(old) + min(int64(mean), mostCost)*int64(samples)) / int64(old+samples)
-	h.mean = max(h.mean, leastCost)
+	h.mean = (h.mean*int64(old) + min(int64(mean), maxCost)*int64(samples)) / int64(old+samples)
+	h.mean = max(h.mean, minCost)
 	h.samples = old + samples
 	b.resize(h)
 }
@@ -178,7 +176,7 @@ func (b *Board) Cost(handler string) time.Duration {
 }
 
 func (b *Board) declare(h *handler, cost time.Duration) {
-	c := min(max(int64(cost), leastCost), mostCost)
+	c := min(max(int64(cost), minCost), maxCost)
 	if h.declared == c {
 		return
 	}
@@ -200,17 +198,17 @@ func (b *Board) resize(h *handler) {
 func (b *Board) worker(id uuid.UUID) *worker {
 	w := b.workers[id]
 	if w == nil {
-		w = &worker{id: id, said: Worker{ID: id}, pools: map[string]*Pool{}}
+		w = &worker{id: id, said: Worker{ID: id}, pools: map[string]*pool{}}
 		b.workers[id] = w
 	}
 	return w
 }
 
-func (b *Board) pool(w *worker, key string) *Pool {
+func (b *Board) pool(w *worker, key string) *pool {
 	h := b.handler(key)
 	p := w.pools[key]
 	if p == nil || p.handler != h {
-		p = &Pool{worker: w, handler: h}
+		p = &pool{worker: w, handler: h}
 		w.pools[key] = p
 	}
 	return p
@@ -250,7 +248,7 @@ func (b *Board) SetWorker(said Worker) {
 }
 
 // close takes a pool out of its handler.
-func (b *Board) close(p *Pool) {
+func (b *Board) close(p *pool) {
 	p.slots, p.most = 0, 0
 	if i := slices.Index(p.handler.pools, p); i >= 0 {
 		p.handler.pools = slices.Delete(p.handler.pools, i, i+1)
