@@ -184,10 +184,14 @@ func (l *lab) hand(name string, set shard.Set, change ...func(*handOut)) uuid.UU
 	if set.Min() < 0 {
 		a.Kind = span.Plan
 	}
-	l.exec(`INSERT INTO ax.flight (id, run_id, worker_id, ready_at, dispatched_at, version_id, epoch, par, ord, generation, kind,
+	row := l.pool.QueryRow(l.ctx, `INSERT INTO ax.flight (id, run_id, worker_id, ready_at, dispatched_at, version_id, epoch, par, ord, generation, kind,
 	                               attempt, delivery, losses, level, namespace, queue, todo)
-	        VALUES ($1, $2, $3, clock_timestamp(), clock_timestamp(), $4, 1, $5, $6, 1, $7, $8, $9, 0, $10, 'default', 'default', $11::text::int4multirange)`,
+	        VALUES ($1, $2, $3, clock_timestamp(), clock_timestamp(), $4, 1, $5, $6, 1, $7, $8, $9, 0, $10, 'default', 'default', $11::text::int4multirange)
+	        RETURNING dispatched_at`,
 		a.ID, l.run, h.worker, l.ver, h.par, a.Ord, a.Kind, h.attempt, h.delivery, h.level, set.String())
+	if err := row.Scan(&a.DispatchedAt); err != nil {
+		l.t.Fatal(err)
+	}
 	if !h.mute {
 		a.Params = []byte(`{"day":"2026-01-01"}`)
 		l.bus.ToWorker(h.worker, hint.Worker{Flights: []span.Assignment{a}})

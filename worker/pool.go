@@ -91,6 +91,10 @@ func (p *pool) next(t *task, urgent bool) *task {
 	for {
 		f := p.front(urgent)
 		switch {
+		case !urgent && p.live > p.size:
+			p.part(false)
+			p.mu.Unlock()
+			return nil
 		case f != nil && now > f.expires:
 			p.w.log.Warn("work was not started in time and goes back", f.attrs()...)
 			p.giveBack(f)
@@ -104,7 +108,7 @@ func (p *pool) next(t *task, urgent bool) *task {
 			p.wake()
 			p.mu.Unlock()
 			return fresh
-		case urgent || p.closed || p.live > p.size:
+		case urgent || p.closed:
 			p.part(urgent)
 			p.mu.Unlock()
 			return nil
