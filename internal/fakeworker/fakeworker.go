@@ -31,6 +31,13 @@ type Worker struct {
 	Plan func(span.Assignment) stage.Layout
 	// Beat is the time between heartbeats. Default 200 ms.
 	Beat time.Duration
+	// Circuits, if not nil, is asked with every heartbeat what to say of circuits, as worker.circuits holds it.
+	Circuits func() []byte
+	// Answered, if not nil, gets every heartbeat's answer.
+	Answered func(db.BeatRow)
+	// Report and PlanReport, if not nil, may change what is reported, such as what a stage tolerates.
+	Report     func(span.Assignment, *span.Report)
+	PlanReport func(span.Assignment, *span.PlanReport)
 	// Seen, if not nil, is told of every assignment before it is worked on.
 	Seen func(span.Assignment)
 
@@ -78,9 +85,16 @@ func (w *Worker) Run(ctx context.Context) error {
 
 // beat also adopts flights that no hint told of.
 func (w *Worker) beat(ctx context.Context, q *db.Queries, handlers []byte) error {
-	row, err := q.Beat(ctx, db.BeatParams{ID: w.ID, Handlers: handlers, Running: []byte("[]")})
+	p := db.BeatParams{ID: w.ID, Handlers: handlers, Running: []byte("[]")}
+	if w.Circuits != nil {
+		p.Circuits = w.Circuits()
+	}
+	row, err := q.Beat(ctx, p)
 	if err != nil {
 		return fmt.Errorf("beating: %w", err)
+	}
+	if w.Answered != nil {
+		w.Answered(row)
 	}
 	rows, err := q.AssignedFlights(ctx, db.AssignedFlightsParams{WorkerID: w.ID, Ids: row.Flights})
 	if err != nil {
@@ -118,7 +132,11 @@ func (w *Worker) work(ctx context.Context, all []span.Assignment) error {
 		}
 		news.Left = append(news.Left, hint.Left{Flight: a.ID, Done: a.Set.Len(), Busy: time.Duration(a.Set.Len()) * 10 * time.Microsecond})
 		if a.Kind == span.Plan {
-			receipt, err := span.FinishPlan(ctx, conn, w.ID, span.PlanReport{Execution: a.ID, Run: a.Run, Ord: a.Ord, Started: now, Finished: now, Layout: w.Plan(a)})
+			plan := span.PlanReport{Execution: a.ID, Run: a.Run, Ord: a.Ord, Started: now, Finished: now, Layout: w.Plan(a)}
+			if w.PlanReport != nil {
+				w.PlanReport(a, &plan)
+			}
+			receipt, err := span.FinishPlan(ctx, conn, w.ID, plan)
 			if err != nil {
 				return err
 			}
@@ -135,6 +153,9 @@ func (w *Worker) work(ctx context.Context, all []span.Assignment) error {
 			r.Index, r.Started, r.Finished = int32(i), now, now
 			report.Results = append(report.Results, r)
 		}
+		if w.Report != nil {
+			w.Report(a, &report)
+		}
 		reports = append(reports, report)
 	}
 	if len(reports) > 0 {
@@ -149,6 +170,9 @@ func (w *Worker) work(ctx context.Context, all []span.Assignment) error {
 }
 
 func (w *Worker) tell(news *hint.Engine, receipt span.Receipt) {
+	for _, id := range receipt.Asked {
+		w.Bus.ToWorker(id, hint.Worker{Asks: true})
+	}
 	news.Ready = append(news.Ready, receipt.Ready...)
 	for _, d := range receipt.Decided {
 		news.Stages = append(news.Stages, d.StageKey)
