@@ -155,7 +155,8 @@ func (p *puppet) await(n int) []db.FlightsRow {
 	return got
 }
 
-// end ends the first n indices of a flight (all: -1), and tells the leader.
+// end ends the first n indices of a flight (all: -1), and tells the leader. They are long ones, so that nothing is handed out
+// ahead.
 func (p *puppet) end(f db.FlightsRow, n int, r span.Result) {
 	p.c.t.Helper()
 	todo, err := shard.ParseSet(f.Todo)
@@ -182,7 +183,7 @@ func (p *puppet) end(f db.FlightsRow, n int, r span.Result) {
 	if err != nil {
 		p.c.t.Fatal(err)
 	}
-	news := hint.Engine{Ready: receipt.Ready, Left: []hint.Left{{Flight: f.ID, Left: left, Done: len(report.Results), Busy: time.Duration(len(report.Results)) * time.Millisecond}}}
+	news := hint.Engine{Ready: receipt.Ready, Left: []hint.Left{{Flight: f.ID, Left: left, Done: len(report.Results), Busy: time.Duration(len(report.Results)) * time.Minute}}}
 	for _, d := range receipt.Decided {
 		news.Stages = append(news.Stages, d.StageKey)
 	}
@@ -191,15 +192,46 @@ func (p *puppet) end(f db.FlightsRow, n int, r span.Result) {
 
 var ok = span.Result{Outcome: stage.Succeeded}
 
-// quiet waits until the leader has looked at everything again, so that what it does not do now it will not do.
-func (c *cluster) quiet() {
-	c.t.Helper()
-	scans, faults := c.engine.Stats().Scans.Load(), c.engine.Stats().Faults.Load()
-	c.bus.ToEngine(hint.Engine{Look: true, Policies: true, Workers: true})
-	pgtest.Eventually(c.t, 60*time.Second, func() (bool, string) {
-		return c.engine.Stats().Scans.Load() > scans+1, "scans"
-	})
-	if n := c.engine.Stats().Faults.Load(); n != faults {
-		c.t.Fatalf("%d faults", n-faults)
+// plan ends a plan task with so many shards.
+func (p *puppet) plan(f db.FlightsRow, shards int) {
+	p.c.t.Helper()
+	conn, err := p.c.pool.Acquire(p.c.ctx)
+	if err != nil {
+		p.c.t.Fatal(err)
 	}
+	defer conn.Release()
+	now := time.Now()
+	receipt, err := span.FinishPlan(p.c.ctx, conn, p.id, span.PlanReport{Execution: f.ID, Run: f.RunID, Ord: f.Ord, Started: now, Finished: now,
+		Layout: stage.Layout{Total: shards, Cut: stage.Cut{Kind: stage.CutCount}}})
+	if err != nil {
+		p.c.t.Fatal(err)
+	}
+	p.c.bus.ToEngine(hint.Engine{Ready: receipt.Ready, Left: []hint.Left{{Flight: f.ID}}, Stages: []span.StageKey{{Run: f.RunID, Ord: f.Ord}}})
+}
+
+// canary is a flow that nothing holds back.
+var canary = flow.New("canary", stage.New("sings", nop))
+
+// settle returns when the leader has taken in all that was sent before, has read its policies and all tables again, and has
+// handed out what it wants to.
+func (c *cluster) settle() {
+	c.t.Helper()
+	if !c.sings {
+		c.sings = true
+		c.worker(nil, canary)
+	}
+	for range 2 {
+		c.bus.ToEngine(hint.Engine{Look: true, Policies: true, Workers: true})
+		p0 := stage.P0
+		c.end(stage.RunSucceeded, c.startIn(canary, 1, func(_ int, s *control.Start) { s.Queue, s.Level = "canary", &p0 })...)
+	}
+}
+
+// tellRows tells the leader of changed ready rows.
+func (c *cluster) tellRows(rows ...string) {
+	var ids []uuid.UUID
+	for _, r := range rows {
+		ids = append(ids, uuid.MustParse(r))
+	}
+	c.bus.ToEngine(hint.Engine{IDs: ids})
 }

@@ -40,6 +40,7 @@ type cluster struct {
 	config engine.Config
 	run    context.Context
 	leave  func() // stops the engine that runs
+	sings  bool   // a worker for the canary runs
 	stop   context.CancelFunc
 	wg     sync.WaitGroup
 }

@@ -174,7 +174,7 @@ func (p *policies) hold(h *db.AxHold) {
 	case "queue":
 		p.holds[holdKey{board.OfQueue(h.Namespace, h.Name), holdPaused}] = rule
 	case "flow":
-		p.holds[holdKey{board.Scope{Kind: board.FlowScope, Namespace: h.Namespace, Name: h.Name}, holdPaused}] = rule
+		p.holds[holdKey{board.OfFlow(h.Namespace, h.Name), holdPaused}] = rule
 	case "run":
 		if id, err := uuid.Parse(h.Name); err == nil {
 			p.runs[id] = struct{}{}
@@ -225,7 +225,7 @@ func circuitScope(namespace, kind, name string) board.Scope {
 	if kind == "handler" {
 		return board.OfHandler(namespace + "/" + name)
 	}
-	return board.Scope{Kind: board.DownstreamScope, Namespace: namespace, Name: name}
+	return board.OfDownstream(namespace, name)
 }
 
 func circuitReason(c *db.AxCircuit) string {
