@@ -43,6 +43,7 @@ type model struct {
 	t       *rapid.T
 	b       *Board
 	now     time.Time
+	told    time.Time // the Board's last
 	spans   []*mspan
 	flights []*mflight
 	workers []Worker
@@ -567,8 +568,11 @@ func (r *mrate) refund(then time.Time, n int) {
 // tell gives what has started since the last time its time, and minds a clock that was set back.
 func (m *model) tell() {
 	for _, r := range m.rates {
+		if m.now.Before(m.told) {
+			r.expire(r.slot(m.told))
+			r.newest = max(r.newest, r.slot(m.told))
+		}
 		if back := r.newest - r.slot(m.now); back >= 17 {
-			r.expire(r.newest)
 			for i := range r.starts {
 				r.starts[i] -= back
 			}
@@ -579,6 +583,7 @@ func (m *model) tell() {
 			r.fresh = 0
 		}
 	}
+	m.told = m.now
 }
 
 // starts is how many indices of the span may start now by its rates.

@@ -173,7 +173,7 @@ func (b *Board) tell(now int64) (woken bool) {
 	if now < b.at {
 		for _, r := range b.rates {
 			for _, g := range r.rings {
-				g.rebase(now)
+				g.setBack(b.at, now)
 			}
 			if r.pos >= 0 {
 				b.touch(r)

@@ -48,7 +48,17 @@ func (r *ring) started(now int64) int {
 // add counts starts.
 func (r *ring) add(now int64, n int) {
 	q := r.slot(now)
-	if r.total == 0 || q-r.newest >= slots {
+	if r.total == 0 {
+		r.newest = q
+	}
+	r.advance(q)
+	r.counts[at(r.newest)] += int32(n)
+	r.total += n
+}
+
+// advance makes q the newest slot, if it is not behind.
+func (r *ring) advance(q int64) {
+	if q-r.newest >= slots {
 		r.counts, r.total, r.newest = [slots]int32{}, 0, q
 	}
 	for r.newest < q {
@@ -57,8 +67,6 @@ func (r *ring) add(now int64, n int) {
 		r.total -= int(*c)
 		*c = 0
 	}
-	r.counts[at(r.newest)] += int32(n)
-	r.total += n
 }
 
 // sub takes starts of that time out again.
@@ -91,9 +99,10 @@ func (r *ring) frees(now int64, most int) int64 {
 	return (s + slots) * r.width
 }
 
-// rebase tells a ring whose newest slot is more than a window ahead that the clock was set back: what it holds is then taken
-// to have just happened. A smaller step back is waited out.
-func (r *ring) rebase(now int64) {
+// setBack tells a ring that the clock went back. By more than a window, what the ring holds is moved along, so that it is as old
+// as it was; a smaller step is waited out.
+func (r *ring) setBack(was, now int64) {
+	r.advance(r.slot(was))
 	q := r.slot(now)
 	if r.newest-q < slots {
 		return
