@@ -2,9 +2,10 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
-	"sync"
+	"sync/atomic"
 
 	"time"
 
@@ -88,16 +89,15 @@ func (c *cluster) startIn(f flow.Definition, n int, change func(int, *control.St
 
 // puppet is a worker that does nothing by itself: the test says which of its tasks end, and when.
 type puppet struct {
-	c    *cluster
-	id   uuid.UUID
-	mu   sync.Mutex
-	busy map[uuid.UUID]shard.Set
+	c        *cluster
+	id       uuid.UUID
+	circuits atomic.Pointer[string] // what its heartbeats say of circuits
 }
 
 // puppet registers a worker that beats until the test ends.
 func (c *cluster) puppet(slots int, flows ...flow.Definition) *puppet {
 	c.t.Helper()
-	p := &puppet{c: c, id: uuid.Must(uuid.NewV7()), busy: make(map[uuid.UUID]shard.Set)}
+	p := &puppet{c: c, id: uuid.Must(uuid.NewV7())}
 	handlers := `{`
 	for _, f := range flows {
 		for ord := range f.Graph().Stages {
@@ -124,12 +124,22 @@ func (c *cluster) puppet(slots int, flows ...flow.Definition) *puppet {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				_, _ = q.Beat(ctx, db.BeatParams{ID: p.id, Handlers: []byte(handlers), Running: []byte("[]")})
+				beat := db.BeatParams{ID: p.id, Handlers: []byte(handlers), Running: []byte("[]")}
+				if said := p.circuits.Load(); said != nil {
+					beat.Circuits = []byte(*said)
+				}
+				_, _ = q.Beat(ctx, beat)
 			}
 		}
 	}()
 	c.t.Cleanup(func() { stop(); <-done })
 	return p
+}
+
+// says makes its heartbeats tell of one circuit.
+func (p *puppet) says(circuit string, ok, fail, streak int, tripped bool) {
+	text := fmt.Sprintf(`{%q: {"ok": %d, "fail": %d, "streak": %d, "tripped": %v, "error": "connection refused"}}`, circuit, ok, fail, streak, tripped)
+	p.circuits.Store(&text)
 }
 
 // flights are what it holds, oldest first.

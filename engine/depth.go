@@ -90,6 +90,9 @@ func (g *gauge) count(ctx context.Context) error {
 		level := pressure.Normal
 		if on {
 			level = cfg.Step(pressure.Level(row.Pressure), depth, int64(*row.Capacity))
+			if level == pressure.Pause && !row.Urgent {
+				level = pressure.Refuse // low levels make way for others: alone, they would wait for themselves
+			}
 		}
 		if level != pressure.Level(row.Pressure) {
 			moved = true

@@ -104,7 +104,12 @@ func (w *Watch) adopt(ctx context.Context, now time.Time) error {
 		if x != nil && x.version == row.Version {
 			continue
 		}
-		if x == nil {
+		switch open := row.State != int16(breaker.Closed); {
+		case x != nil && open && row.Manual:
+			x.Open(now, row.Reason)
+		case x != nil && !open:
+			x.Close(now, row.Reason)
+		default: // an earlier leader's; or this watch's own, and the answer was lost
 			cfg, ok, err := w.settingsOf(ctx, k)
 			if err != nil {
 				return err
@@ -112,27 +117,12 @@ func (w *Watch) adopt(ctx context.Context, now time.Time) error {
 			if !ok {
 				cfg = stage.DefaultBreaker() // nobody declares it any more: what is open cools down
 			}
-			x = &circuit{Circuit: breaker.New(cfg, snapshotOf(row))}
+			x = &circuit{Circuit: breaker.New(cfg, dispatch.CircuitSnapshot(row))}
 			c.known[k] = x
-		} else if row.State == int16(breaker.Open) {
-			x.Open(now, row.Reason)
-		} else {
-			x.Close(now, row.Reason)
 		}
 		x.version, x.written = row.Version, x.Snapshot()
 	}
 	return nil
-}
-
-func snapshotOf(row *db.AxCircuit) breaker.Snapshot {
-	s := breaker.Snapshot{State: breaker.State(row.State), Manual: row.Manual, Failures: int(row.Failures), LastError: row.LastError, Reason: row.Reason}
-	if row.OpenedAt != nil {
-		s.OpenedAt = *row.OpenedAt
-	}
-	if row.Until != nil {
-		s.Until = *row.Until
-	}
-	return s
 }
 
 // counts is what a heartbeat says of one circuit.

@@ -10,7 +10,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"axflow/engine/breaker"
 	"axflow/engine/dispatch/board"
+	"axflow/engine/pressure"
 	"axflow/sql/db"
 	"axflow/sql/hint"
 	"axflow/sql/pipe"
@@ -32,21 +34,6 @@ const (
 	holdPaused   = "paused"
 	holdPressure = "pressure"
 	holdBreaker  = "breaker"
-)
-
-// The states in ax.circuit.
-const (
-	CircuitClosed   = 0
-	CircuitOpen     = 1
-	CircuitHalfOpen = 2
-)
-
-// The states in ax.queue.pressure.
-const (
-	PressureNormal = 0
-	PressureAlert  = 1
-	PressureRefuse = 2
-	PressurePause  = 3
 )
 
 // Switches says which kill switches are off, by name.
@@ -198,10 +185,10 @@ func (p *policies) queue(q *db.QueuesRow) {
 	}
 	if q.Capacity != nil && p.off.On(SwitchPressure) {
 		low := stage.Level(min(max(q.LowLevel, 0), int16(stage.P5)))
-		if q.Pressure >= PressureAlert {
+		if q.Pressure >= int16(pressure.Alert) {
 			rule.demote = low
 		}
-		if q.Pressure >= PressurePause {
+		if q.Pressure >= int16(pressure.Pause) {
 			p.holds[holdKey{scope, holdPressure}] = holdRule{low, fmt.Sprintf("%d tasks, capacity %d", q.Depth, *q.Capacity)}
 		}
 	}
@@ -213,9 +200,9 @@ func (p *policies) queue(q *db.QueuesRow) {
 func (p *policies) circuit(c *db.AxCircuit) {
 	scope := circuitScope(c.Namespace, c.Kind, c.Name)
 	switch c.State {
-	case CircuitOpen:
+	case int16(breaker.Open):
 		p.holds[holdKey{scope, holdBreaker}] = holdRule{stage.P0, circuitReason(c)}
-	case CircuitHalfOpen:
+	case int16(breaker.HalfOpen):
 		p.limits[scope] = 1
 	}
 }
@@ -228,22 +215,22 @@ func circuitScope(namespace, kind, name string) board.Scope {
 	return board.OfDownstream(namespace, name)
 }
 
+// CircuitSnapshot reads a circuit's row.
+func CircuitSnapshot(row *db.AxCircuit) breaker.Snapshot {
+	s := breaker.Snapshot{State: breaker.State(row.State), Manual: row.Manual, Failures: int(row.Failures), LastError: row.LastError, Reason: row.Reason}
+	if row.OpenedAt != nil {
+		s.OpenedAt = *row.OpenedAt
+	}
+	if row.Until != nil {
+		s.Until = *row.Until
+	}
+	return s
+}
+
 func circuitReason(c *db.AxCircuit) string {
-	text := "circuit " + c.Name + " open"
-	switch {
-	case c.Manual:
-		text += " by " + c.Actor
-	case c.Until != nil:
-		text += " until " + c.Until.UTC().Format(time.RFC3339)
-	}
-	if c.Failures > 0 {
-		text += fmt.Sprintf(", %d failures", c.Failures)
-	}
-	if c.LastError != "" {
-		text += ", last: " + c.LastError
-	}
-	if c.Reason != "" && c.Manual {
-		text += ", " + c.Reason
+	text := "circuit " + c.Name + " open " + breaker.New(stage.DefaultBreaker(), CircuitSnapshot(c)).Why()
+	if c.Manual {
+		text += ", by " + c.Actor
 	}
 	return text
 }

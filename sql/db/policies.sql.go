@@ -227,7 +227,9 @@ func (q *Queries) PublishQueues(ctx context.Context, arg PublishQueuesParams) er
 const queueDepths = `-- name: QueueDepths :many
 SELECT q.namespace, q.name, q.capacity, q.alert_at, q.refuse_at, q.pause_at, q.resume_at, q.depth, q.pressure,
        (coalesce((SELECT sum(x.n) FROM (
-            SELECT r.n FROM ax.ready r WHERE r.namespace = q.namespace AND r.queue = q.name LIMIT q.capacity + 1) x), 0))::bigint AS ready
+            SELECT r.n FROM ax.ready r WHERE r.namespace = q.namespace AND r.queue = q.name LIMIT q.capacity + 1) x), 0))::bigint AS ready,
+       EXISTS (SELECT 1 FROM ax.ready r WHERE r.namespace = q.namespace AND r.queue = q.name AND r.level < q.low_level
+               AND r.not_before <= now())::bool AS urgent
 FROM ax.queue q WHERE q.capacity IS NOT NULL
 ORDER BY q.namespace, q.name
 `
@@ -243,10 +245,12 @@ type QueueDepthsRow struct {
 	Depth     int64
 	Pressure  int16
 	Ready     int64
+	Urgent    bool
 }
 
 // How many tasks wait or run in the queues that have a capacity. A count ends one row past the capacity: every row holds
-// a task at least, so a full queue costs its capacity, however far it is over.
+// a task at least, so a full queue costs its capacity, however far it is over. urgent tells whether anything more urgent than
+// the low levels waits to be handed out.
 func (q *Queries) QueueDepths(ctx context.Context) ([]QueueDepthsRow, error) {
 	rows, err := q.db.Query(ctx, queueDepths)
 	if err != nil {
@@ -267,6 +271,7 @@ func (q *Queries) QueueDepths(ctx context.Context) ([]QueueDepthsRow, error) {
 			&i.Depth,
 			&i.Pressure,
 			&i.Ready,
+			&i.Urgent,
 		); err != nil {
 			return nil, err
 		}
