@@ -198,7 +198,8 @@ func (b *Board) resize(h *handler) {
 func (b *Board) worker(id uuid.UUID) *worker {
 	w := b.workers[id]
 	if w == nil {
-		w = &worker{id: id, said: Worker{ID: id}, pools: map[string]*pool{}}
+		b.seq++
+		w = &worker{id: id, said: Worker{ID: id}, pools: map[string]*pool{}, order: b.seq, name: id.String()}
 		b.workers[id] = w
 	}
 	return w
