@@ -178,8 +178,8 @@ func (s *site) parked(r row) uuid.UUID {
 func (s *site) clear(run uuid.UUID, ord int, state stage.StageState, total int) {
 	s.t.Helper()
 	s.exec(`DELETE FROM ax.ready WHERE run_id = $1 AND ord = $2`, run, ord)
-	s.exec(`UPDATE ax.stage SET state = $3, shard_total = nullif($4, -1), ready_at = coalesce(ready_at, clock_timestamp()),
-		finished_at = CASE WHEN $3 >= 10 THEN clock_timestamp() END WHERE run_id = $1 AND ord = $2`, run, ord, state, total)
+	s.exec(`UPDATE ax.stage SET state = $3::smallint, shard_total = nullif($4::int, -1), ready_at = coalesce(ready_at, clock_timestamp()),
+		finished_at = CASE WHEN $3::smallint >= 10 THEN clock_timestamp() END WHERE run_id = $1 AND ord = $2`, run, ord, state, total)
 }
 
 // result records how an attempt ended.

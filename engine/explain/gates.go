@@ -9,23 +9,16 @@ import (
 
 	"github.com/google/uuid"
 
+	"axflow/engine/breaker"
 	"axflow/engine/dispatch/board"
 	"axflow/stage"
 )
 
 // order ranks gates: what must open first, or tells most, comes first. A Board's gate that is not listed comes before
 // capability.
-var order = []string{GateStuck, GateEnd, GateLeader, GateCancel, GatePaused, GateBudget, GateUpstream, GatePlan, GateDecision,
-	GateAligned, GateChild, GateRetry, board.GateNotBefore, gateBreaker, gatePressure, "", board.GateCapability, board.GateLimit,
-	gateRate, gateRetryWindow, board.GateCapacity, board.GateTurn}
-
-// The names under which the dispatcher puts holds on the Board, and those of its rates.
-const (
-	gateBreaker     = "breaker"
-	gatePressure    = "pressure"
-	gateRate        = "rate"
-	gateRetryWindow = "retry_window"
-)
+var order = []string{GateStuck, GateEnd, GateLeader, GateCancel, board.GatePaused, GateBudget, GateUpstream, GatePlan, GateDecision,
+	GateAligned, GateChild, GateRetry, board.GateNotBefore, board.GateBreaker, board.GatePressure, "", board.GateCapability, board.GateLimit,
+	board.GateRate, board.GateRetryWindow, board.GateCapacity, board.GateTurn}
 
 func rank(name string) int {
 	if i := slices.Index(order, name); i >= 0 {
@@ -99,7 +92,7 @@ func (x *scene) paused(kind, name string) Gate {
 	if kind != "run" {
 		what = kind + " " + name
 	}
-	g := gate(GatePaused, false, "%s is paused by %s for %s", what, h.Actor, lasting(x.now.Sub(h.HeldAt)))
+	g := gate(board.GatePaused, false, "%s is paused by %s for %s", what, h.Actor, lasting(x.now.Sub(h.HeldAt)))
 	if h.Reason != "" {
 		g.Reason += ": " + oneLine(h.Reason)
 	}
@@ -108,13 +101,18 @@ func (x *scene) paused(kind, name string) Gate {
 }
 
 // ofBoard makes a gate of the Board's, and says more of it where the tables know more.
-func (x *scene) ofBoard(b board.Gate, ord int, perTask time.Duration, slots int) Gate {
+func (x *scene) ofBoard(b board.Gate, perTask time.Duration, slots int) Gate {
 	g := Gate{Name: b.Name, Open: b.Open, Reason: b.Reason}
 	if b.Scope != (board.Scope{}) {
 		g.Scope = b.Scope.String()
 	}
 	if b.Limit >= 0 {
 		g.Used, g.Limit = &b.Used, &b.Limit
+	}
+	if !b.Next.IsZero() && !b.Open {
+		next := b.Next
+		g.Until = &next
+		g.Reason += ", the next " + soon(next.Sub(x.now))
 	}
 	if b.Holder != uuid.Nil {
 		holder, since := b.Holder, b.Since
@@ -129,21 +127,21 @@ func (x *scene) ofBoard(b board.Gate, ord int, perTask time.Duration, slots int)
 		if about := time.Duration(b.Used) * perTask / time.Duration(max(1, slots)); !b.Open && b.Used > 0 && about >= time.Second {
 			g.Reason += ", about " + lasting(about)
 		}
-	case GatePaused:
+	case board.GatePaused:
 		if b.Open {
 			break
 		}
 		kind, _, _ := strings.Cut(g.Scope, " ")
-		if _, ok := x.holds[[2]string{kind, b.Scope.Name}]; ok {
+		if _, ok := x.holds[[2]string{kind, b.Scope.Name}]; ok && b.Scope.Namespace == x.run.Namespace {
 			held := x.paused(kind, b.Scope.Name)
 			held.Scope = g.Scope
 			return held
 		}
-	case gateBreaker:
+	case board.GateBreaker:
 		if !b.Open {
-			x.circuit(&g, ord)
+			x.circuit(&g, b.Scope)
 		}
-	case gatePressure:
+	case board.GatePressure:
 		if q, ok := x.queues[b.Scope.Name]; ok && !b.Open {
 			x.pressure(&g, q.Name)
 		}
@@ -151,46 +149,40 @@ func (x *scene) ofBoard(b board.Gate, ord int, perTask time.Duration, slots int)
 	return g
 }
 
-// circuit says what is known of the circuit that keeps a stage's work back: of several that one which the gate covers.
-func (x *scene) circuit(g *Gate, ord int) {
-	spec := &x.version.Graph.Stages[ord]
-	keys := [][2]string{{"handler", x.run.Flow + "/" + spec.Name}}
-	for _, d := range spec.Downstreams {
-		keys = append(keys, [2]string{"downstream", d})
+// circuit says what is known of the circuit that keeps a stage's work back.
+func (x *scene) circuit(g *Gate, scope board.Scope) {
+	key := [2]string{"downstream", scope.Name}
+	if scope.Kind == board.HandlerScope {
+		key = [2]string{"handler", strings.TrimPrefix(scope.Name, x.run.Namespace+"/")}
 	}
-	for _, k := range keys {
-		c, ok := x.circuits[k]
-		if !ok || g.Scope != "" && !strings.HasSuffix(g.Scope, "/"+k[1]) && !strings.HasSuffix(g.Scope, " "+k[1]) && !strings.Contains(g.Scope, "/"+k[1]+"@") {
-			continue
-		}
-		switch {
-		case c.State == circuitHalfOpen:
-			g.Reason = fmt.Sprintf("circuit %s is half-open: one task at a time probes it", c.Name)
-		case c.Manual:
-			g.Reason = fmt.Sprintf("circuit %s was opened by %s", c.Name, c.Actor)
-			if c.Reason != "" {
-				g.Reason += " (" + oneLine(c.Reason) + ")"
-			}
-			g.Reason += " and stays open until somebody closes it"
-			g.By = c.Actor
-		case c.Until != nil:
-			g.Reason = fmt.Sprintf("circuit %s is open until %s (%s)", c.Name, clock(*c.Until, x.now), soon(c.Until.Sub(x.now)))
-			g.Until = c.Until
-		default:
-			g.Reason = fmt.Sprintf("circuit %s is open", c.Name)
-		}
-		if c.Failures > 0 && !c.Manual {
-			g.Reason += ", " + counted(int(c.Failures), "failure")
-		}
-		if c.LastError != "" {
-			g.Reason += ", last: " + oneLine(c.LastError)
-		}
-		g.Since = c.OpenedAt
+	c, ok := x.circuits[key]
+	if !ok {
 		return
 	}
+	switch {
+	case c.State == int16(breaker.HalfOpen):
+		g.Reason = fmt.Sprintf("circuit %s is half-open: one task at a time probes it", c.Name)
+	case c.Manual:
+		g.Reason = fmt.Sprintf("circuit %s was opened by %s", c.Name, c.Actor)
+		if c.Reason != "" {
+			g.Reason += " (" + oneLine(c.Reason) + ")"
+		}
+		g.Reason += " and stays open until somebody closes it"
+		g.By = c.Actor
+	case c.Until != nil:
+		g.Reason = fmt.Sprintf("circuit %s is open until %s (%s)", c.Name, clock(*c.Until, x.now), soon(c.Until.Sub(x.now)))
+		g.Until = c.Until
+	default:
+		g.Reason = fmt.Sprintf("circuit %s is open", c.Name)
+	}
+	if c.Failures > 0 && !c.Manual {
+		g.Reason += ", " + counted(int(c.Failures), "failure")
+	}
+	if c.LastError != "" {
+		g.Reason += ", last: " + oneLine(c.LastError)
+	}
+	g.Since = c.OpenedAt
 }
-
-const circuitHalfOpen = 2
 
 func soon(d time.Duration) string {
 	if d <= 0 {

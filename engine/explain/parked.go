@@ -3,7 +3,9 @@ package explain
 import (
 	"fmt"
 	"slices"
+	"strings"
 
+	"axflow/engine/dispatch/board"
 	"axflow/sql/db"
 	"axflow/sql/span"
 )
@@ -42,14 +44,17 @@ func (x *scene) parkedGroups(ord int) []Group {
 		groups = append(groups, x.parkedGroup(ord, r))
 	}
 	if more > 0 {
-		groups = append(groups, Group{Fate: FateDead, Tasks: more, Next: nextDead,
+		groups = append(groups, Group{Fate: FateDead, Tasks: more, Next: "see to the errors, then retry: " + x.retry(ord),
 			Diagnosis: fmt.Sprintf("dead with %d other errors", errors-mostErrors),
 			Gates:     []Gate{gate(GateEnd, false, "dead letters")}})
 	}
 	return groups
 }
 
-const nextDead = "see to the error, then retry: `ax run retry RUN`"
+// retry is the command that gives a stage's dead tasks another chance.
+func (x *scene) retry(ord int) string {
+	return fmt.Sprintf("`ax run retry %s %s`", x.run.RunID, x.version.Graph.Stages[ord].Name)
+}
 
 func (x *scene) parkedGroup(ord int, r db.WhyParkedRow) Group {
 	why := span.ParkReason(r.Reason)
@@ -79,15 +84,15 @@ func (x *scene) parkedGroup(ord int, r db.WhyParkedRow) Group {
 			attempts += fmt.Sprintf(" of %d (not retryable)", most)
 		}
 		end("dead for %s after %s%s", ago, attempts, last)
-		g.Next = nextDead
+		g.Next = "see to the error, then retry: " + x.retry(ord)
 	case span.Poison:
 		end("dead for %s: %s of its workers died while they held it alone, so it is not handed out any more%s", ago,
 			number(int(r.Losses)), last)
-		g.Next = "find out what it does to its worker (memory?), then retry: `ax run retry RUN`"
+		g.Next = "find out what it does to its worker (memory?), then retry: " + x.retry(ord)
 	case span.Expired:
 		end("expired %s ago: the stage's overall budget of %s ran out in attempt %d%s", ago,
 			lasting(x.version.Graph.Stages[ord].Timeout.Overall), r.Attempt, last)
-		g.Next = "give it more time (Timeout.Overall), or retry: `ax run retry RUN`"
+		g.Next = "give it more time (Timeout.Overall), or retry: " + x.retry(ord)
 	case span.Discarded:
 		end("discarded by an operator %s ago%s", ago, last)
 	case span.Cancelled:
@@ -124,28 +129,39 @@ func (x *scene) parkedGroup(ord int, r db.WhyParkedRow) Group {
 }
 
 // nextFor is what an operator can do about closed gates.
-func nextFor(gates []Gate) string {
+func (x *scene) next(gates []Gate) string {
 	for _, g := range closed(gates) {
 		switch g.Name {
 		case GateStuck:
-			return "see the engine's log; `ax run cancel RUN --force` ends the run"
+			return fmt.Sprintf("see the engine's log; `ax run cancel %s --force` ends the run", x.run.RunID)
 		case GateLeader:
 			return "start an engine: `ax server`, or `ax dev`"
-		case GatePaused:
-			return "resume it when it may go on"
-		case gateBreaker:
-			return "mend what fails, or close the circuit by hand"
-		case "capability":
+		case board.GatePaused:
+			return x.resume(g)
+		case board.GateBreaker:
+			return "mend what fails, or close the circuit by hand: `ax circuit close`"
+		case board.GateCapability:
 			return "start a worker that has the stage and its labels"
-		case "capacity":
-			return "wait, start more workers, or enlarge the pool"
-		case "limit":
+		case board.GateCapacity:
+			return "wait, start more workers, or enlarge the pool: `ax pool set`"
+		case board.GateLimit:
 			return "wait, or raise the limit"
-		case gatePressure:
+		case board.GatePressure:
 			return "wait until the queue has drained, or raise its capacity"
 		}
 	}
 	return ""
+}
+
+// resume is the command that ends a pause.
+func (x *scene) resume(g Gate) string {
+	kind, name, _ := strings.Cut(g.Scope, " ")
+	switch kind {
+	case "queue", "flow":
+		return fmt.Sprintf("when it may go on: `ax %s resume %s`", kind, strings.TrimPrefix(name, x.run.Namespace+"/"))
+	default:
+		return fmt.Sprintf("when it may go on: `ax run resume %s`", x.run.RunID)
+	}
 }
 
 // ended tells whether a fate is an end until somebody acts.

@@ -86,7 +86,7 @@ func (x *scene) readStages(ctx context.Context, t Target) error {
 	case x.ord >= 0:
 		most = mostFull
 	}
-	if t.Shard != nil && ord >= 0 {
+	if t.Shard != nil && ord >= 0 && x.stages[x.ord].state != stage.StagePlanning { // what is being planned has its plan only
 		shard = int32(*t.Shard)
 	}
 	ready, err := x.q.WhyReady(ctx, db.WhyReadyParams{Now: x.now, RunID: x.run.RunID, Ord: ord, Shard: shard, Most: most})

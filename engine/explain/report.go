@@ -17,12 +17,11 @@ type Target struct {
 	Shard *int
 }
 
-// The names of the gates that are not the Board's; those are in package board.
+// The names of the gates that are not the Board's; those are in package board. Its GatePaused is used for runs too.
 const (
 	GateStuck    = "stuck"    // the engine cannot decide the run
 	GateLeader   = "leader"   // an engine leads
 	GateCancel   = "cancel"   // nobody cancelled it
-	GatePaused   = "paused"   // nobody paused it; the Board has this gate too, for queues and flows
 	GateUpstream = "upstream" // its upstreams let it run
 	GatePlan     = "plan"     // its shards are known
 	GateDecision = "decision" // the engine has carried out what is decided

@@ -124,7 +124,7 @@ func (x *scene) diagnose(r *Report) {
 	}
 	switch {
 	case anyClosed(r.Gates):
-		r.Diagnosis, r.Next = because(r.Gates), nextFor(r.Gates)
+		r.Diagnosis, r.Next = because(r.Gates), x.next(r.Gates)
 		if len(r.Stages) > 0 && x.run.Stuck == nil && x.version != nil {
 			r.Diagnosis += fmt.Sprintf(" (%s undecided)", counted(len(r.Stages)+r.More, "stage"))
 		}

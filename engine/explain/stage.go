@@ -30,7 +30,7 @@ func (x *scene) ofStage(ord int, full bool) Report {
 	case s.state == stage.StageWaiting:
 		r.Gates = x.waitingGates(ord, full)
 		r.Diagnosis = "waiting: " + because(r.Gates)
-		r.Next = nextFor(r.Gates)
+		r.Next = x.next(r.Gates)
 	case s.state.Decided():
 		r.Groups = x.groups(ord)
 		r.Diagnosis = x.decidedText(ord, r.Groups)
@@ -89,7 +89,13 @@ func (x *scene) liveText(ord int, r *Report) string {
 	}
 	single := x.version.Graph.Stages[ord].Kind == stage.Single || s.state == stage.StagePlanning
 	if single && len(r.Groups) == 1 {
-		return r.Groups[0].Diagnosis
+		text := r.Groups[0].Diagnosis
+		for _, g := range r.Gates {
+			if g.Name == GateDecision || g.Name == GateCancel {
+				text += "; " + g.Reason
+			}
+		}
+		return text
 	}
 	var parts []string
 	done := 0

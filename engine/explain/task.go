@@ -30,6 +30,9 @@ func (x *scene) ofTask(ctx context.Context, index int) (*Report, error) {
 	case s.state == stage.StageWaiting:
 		w := x.ofStage(x.ord, true)
 		r.State, r.Gates, r.Diagnosis, r.Next = string(FateWaiting), w.Gates, w.Diagnosis, w.Next
+	case s.row.ShardTotal == nil && index != span.PlanIndex && !s.state.Decided():
+		p := x.ofStagePlan()
+		r.State, r.Gates, r.Diagnosis, r.Next = string(FateWaiting), p.Gates, p.Diagnosis, p.Next
 	case len(s.ready)+len(s.flights)+len(s.parked) > 0:
 		// A row moves in one transaction, and this is one snapshot: the index is in one row only.
 		groups := append(append(x.readyGroups(x.ord), x.flightGroups(x.ord)...), x.parkedGroups(x.ord)...)
@@ -41,9 +44,6 @@ func (x *scene) ofTask(ctx context.Context, index int) (*Report, error) {
 			}
 		}
 		r.Groups = nil
-	case s.row.ShardTotal == nil && index != span.PlanIndex && !s.state.Decided():
-		p := x.ofStagePlan()
-		r.State, r.Gates, r.Diagnosis, r.Next = string(FateWaiting), p.Gates, p.Diagnosis, p.Next
 	case s.row.ShardTotal == nil && s.state != stage.StageSucceeded:
 		r.State, r.Diagnosis = s.state.String(), x.decidedText(x.ord, nil)
 	default:

@@ -136,7 +136,7 @@ func (x *scene) readyGroups(ord int) []Group {
 		if n := int(p.all.AllRows); n > looked[sort] {
 			p.Diagnosis += fmt.Sprintf(" (%d of %s pieces were looked at)", looked[sort], number(n))
 		}
-		p.Next = nextFor(p.Gates)
+		p.Next = x.next(p.Gates)
 		groups = append(groups, p.Group)
 	}
 	return groups
@@ -174,9 +174,9 @@ func (x *scene) readyGates(ord int, r db.WhyReadyRow) []Gate {
 			slots = g.Limit
 		}
 	}
-	cost := x.books.board.Cost(x.version.Handlers[ord])
+	cost := x.books.Cost(x.version.Handlers[ord])
 	for _, g := range of {
-		gates = append(gates, x.ofBoard(g, ord, cost, slots))
+		gates = append(gates, x.ofBoard(g, cost, slots))
 	}
 	return gates
 }
