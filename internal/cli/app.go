@@ -114,7 +114,7 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.flags.logLevel, "log-level", "", "debug, info, warn or error (default info where something runs, else warn)")
 	f.StringVar(&a.flags.logFormat, "log-format", "text", "text or json")
 	f.BoolVar(&a.flags.pollOnly, "poll-only", false, "do without LISTEN and NOTIFY, for transaction poolers")
-	root.AddCommand(a.devCommand(), a.serverCommand(), a.workerCommand(), a.migrateCommand(), a.doctorCommand(), a.runCommand(),
+	root.AddCommand(a.devCommand(), a.serverCommand(), a.workerCommand(), a.migrateCommand(), a.doctorCommand(), a.runCommand(), a.whyCommand(), a.adviseCommand(),
 		a.flowCommand(), a.queueCommand(), a.poolCommand(), a.circuitCommand(), a.dlqCommand(), a.settingCommand(), a.auditCommand(), a.versionCommand())
 	return root
 }

@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"axflow/engine/advise"
+	"axflow/engine/control"
+	"axflow/internal/watch"
+)
+
+func (a *app) adviseCommand() *cobra.Command {
+	var window time.Duration
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "advise [FLOW]",
+		Short: "Suggest time-outs and capacity from what was observed",
+		Long: "Suggest time-outs and capacity from what was observed, for one flow or all.\n\n" +
+			"A stage's Execution time-out should be 1.5 to 2 times the P99 of its attempts; it is suggested from 100 attempts on.\n" +
+			"Slots: tasks that come a second times the time that one takes, and 30 to 50 % more.",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef("`%s` takes only FLOW, got %q as well", cmd.CommandPath(), args[1:])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if window < time.Second || window > 24*time.Hour {
+				return usagef("--window %v is outside 1s..24h", window)
+			}
+			ask := advise.Ask{Window: window}
+			if len(args) > 0 {
+				ask.Flow = args[0]
+			}
+			return a.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
+				advice, err := advise.Give(ctx, advise.Source{Pool: c.Pool(), Namespace: c.Namespace()}, ask)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return a.json(advice)
+				}
+				return a.advise(advice)
+			})
+		},
+	}
+	cmd.Flags().DurationVar(&window, "window", 10*time.Minute, "how far back arrivals are counted")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "answer in JSON")
+	return cmd
+}
+
+// advise writes advice for people.
+func (a *app) advise(x *advise.Advice) error {
+	if len(x.Timeouts) == 0 {
+		a.say("no flows in namespace %s: nothing was observed", a.flags.namespace)
+		return nil
+	}
+	a.say("execution time-outs, by the newest runs of each flow")
+	if err := timeoutTable(x.Timeouts).write(a.Stdout); err != nil {
+		return err
+	}
+	if len(x.Handlers) == 0 {
+		a.say("\nno work has come or is pending in the last %s: no advice on capacity", watch.Duration(x.Window))
+		return nil
+	}
+	more := ""
+	if x.Partial {
+		more = "; more has come than was looked at, so that the true rates are higher"
+	}
+	a.say("\ncapacity by stage, of the last %s%s", watch.Duration(x.Window), more)
+	if err := handlerTable(x.Handlers).write(a.Stdout); err != nil {
+		return err
+	}
+	a.say("\ncapacity by queue")
+	return queueTable(x.Queues).write(a.Stdout)
+}
+
+func timeoutTable(stages []advise.Timeout) table {
+	t := table{{"FLOW", "STAGE", "SAMPLES", "FAIL", "P50", "P99", "MAX", "TIME-OUT", "SUGGESTED", "VERDICT"}}
+	for _, s := range stages {
+		row := []string{s.Flow, s.Stage, watch.Count(s.Samples), "", "", "", "", watch.Duration(s.Current), "", ""}
+		if s.Samples > 0 {
+			row[3] = fmt.Sprintf("%.1f %%", 100*s.FailedShare())
+			row[4], row[5], row[6] = watch.Duration(s.P50), watch.Duration(s.P99), watch.Duration(s.Max)
+		}
+		if s.To > 0 {
+			row[8] = watch.Duration(s.From) + " to " + watch.Duration(s.To)
+		}
+		switch s.Fit {
+		case advise.FitUnknown:
+			row[9] = fmt.Sprintf("too few samples: %d of %d", s.Samples, advise.MinSamples)
+		case advise.FitTight:
+			row[9] = "too tight: healthy attempts may be cut off"
+			if s.TimedOut > 0 {
+				row[9] = fmt.Sprintf("too tight: %d attempts were cut off", s.TimedOut)
+			}
+		case advise.FitLoose:
+			row[9] = "too loose: what hangs is found late"
+		default:
+			row[9] = "good"
+		}
+		if share := s.FailedShare(); s.Samples >= advise.MinSamples && share >= 0.1 {
+			row[9] += fmt.Sprintf("; %.0f %% of attempts fail, %s tasks were saved by a retry", 100*share, watch.Count(s.Saved))
+		}
+		t = append(t, row)
+	}
+	return t
+}
+
+func handlerTable(handlers []advise.Handler) table {
+	t := table{{"STAGE", "COME/S", "WAIT", "TAKE", "WAITING", "EXPECTED", "NEEDED AT ONCE", "SLOTS", "SUGGESTED", "VERDICT"}}
+	for _, h := range handlers {
+		suggested, verdict := fmt.Sprintf("%d to %d slots", h.SlotsFrom, h.SlotsTo), "enough"
+		if h.WorkersTo > 0 {
+			suggested += fmt.Sprintf(" (%d to %d workers of %d)", h.WorkersFrom, h.WorkersTo, h.Each)
+		}
+		switch {
+		case h.Workers == 0:
+			verdict = "no live worker has it"
+		case h.Short:
+			verdict = "too few slots: the backlog grows"
+		case h.Samples == 0:
+			verdict = "nothing has finished yet"
+		}
+		t = append(t, []string{h.Flow + "/" + h.Stage, perSecond(h.PerSecond), watch.Duration(h.Wait), watch.Duration(h.Exec), watch.Count(h.Waiting),
+			fmt.Sprintf("%.1f", h.Expected), fmt.Sprintf("%.1f", h.Needed), fmt.Sprintf("%d on %d workers", h.Slots, h.Workers), suggested, verdict})
+	}
+	return t
+}
+
+func queueTable(queues []advise.Queue) table {
+	t := table{{"QUEUE", "COME/S", "WAIT", "TAKE", "WAITING", "EXPECTED", "NEEDED AT ONCE", "LIMIT", "CAPACITY", "VERDICT"}}
+	bound := func(n *int) string {
+		if n == nil {
+			return "none"
+		}
+		return watch.Count(*n)
+	}
+	for _, q := range queues {
+		verdict := "enough"
+		switch {
+		case q.Short:
+			verdict = fmt.Sprintf("the limit is too low: give %d to %d", q.SlotsFrom, q.SlotsTo)
+		case q.Small:
+			verdict = "the expected work fills more than 60 % of the capacity"
+		}
+		t = append(t, []string{q.Name, perSecond(q.PerSecond), watch.Duration(q.Wait), watch.Duration(q.Exec), watch.Count(q.Waiting),
+			fmt.Sprintf("%.1f", q.Expected), fmt.Sprintf("%.1f", q.Needed), bound(q.Limit), bound(q.Capacity), verdict})
+	}
+	return t
+}
+
+func perSecond(n float64) string {
+	if n >= 100 {
+		return watch.Count(int(n + 0.5))
+	}
+	return fmt.Sprintf("%.2f", n)
+}

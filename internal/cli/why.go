@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"axflow/engine/control"
+	"axflow/engine/explain"
+	"axflow/internal/watch"
+	"axflow/sql/span"
+)
+
+func (a *app) whyCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "why RUN[/STAGE[/SHARD]]",
+		Short: "Say why a run, a stage or a shard is not running, or why it ran",
+		Long: "Say why a run, a stage or a shard is not running, or why it ran and how often.\n\n" +
+			"The first line is the diagnosis, the next what can be done; then come the gates that it has to pass, with their numbers.\n" +
+			"SHARD is an index from 0 on, or \"plan\" for the task that computes a stage's shards.",
+		Args: takes("RUN"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			run, where, err := readTarget(args[0])
+			if err != nil {
+				return err
+			}
+			return a.withRun(cmd, []string{run}, func(ctx context.Context, c *control.Client, id uuid.UUID) error {
+				where.Run = id
+				r, err := explain.Explain(ctx, explain.Source{Pool: c.Pool(), Namespace: c.Namespace()}, where)
+				if err != nil {
+					return a.withStages(ctx, c, id, err)
+				}
+				if asJSON {
+					return a.json(r)
+				}
+				a.why(r)
+				return nil
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "answer in JSON")
+	return cmd
+}
+
+// readTarget reads RUN, RUN/STAGE or RUN/STAGE/SHARD.
+func readTarget(text string) (run string, t explain.Target, err error) {
+	parts := strings.Split(text, "/")
+	if len(parts) > 3 {
+		return "", t, usagef("%q is neither RUN nor RUN/STAGE nor RUN/STAGE/SHARD", text)
+	}
+	if len(parts) > 1 {
+		t.Stage = parts[1]
+		if t.Stage == "" {
+			return "", t, usagef("%q names no stage after the slash", text)
+		}
+	}
+	if len(parts) > 2 {
+		index := span.PlanIndex
+		if parts[2] != "plan" {
+			if index, err = strconv.Atoi(parts[2]); err != nil || index < 0 {
+				return "", t, usagef("%q is no shard: give an index from 0 on, or plan", parts[2])
+			}
+		}
+		t.Shard = &index
+	}
+	return parts[0], t, nil
+}
+
+// signs are how a terminal shows whether a gate is open.
+type signs struct{ open, closed string }
+
+func (a *app) signs() signs {
+	if t := watch.Detect(a.Stdout, a.Getenv); t.ASCII || !t.Live {
+		return signs{"ok", "--"}
+	}
+	return signs{"✓", "✗"}
+}
+
+// why writes a report for people.
+func (a *app) why(r *explain.Report) {
+	a.say("%s", r.Diagnosis)
+	if r.Next != "" {
+		a.say("next: %s", a.commands(r.Next))
+	}
+	s := a.signs()
+	a.say("\n%s", title(r))
+	a.gates(s, "  ", r.Gates, r.Stage != "")
+	a.groups(s, "  ", r.Groups, true)
+	for i := range r.Stages {
+		st := &r.Stages[i]
+		a.say("\n  %s, %s: %s", st.Stage, words(st.State), st.Diagnosis)
+		a.gates(s, "    ", st.Gates, false)
+		a.groups(s, "    ", st.Groups, false)
+		a.child(s, "    ", st.Child)
+	}
+	if r.More > 0 {
+		a.say("\n  and %s more stages", watch.Count(r.More))
+	}
+	a.child(s, "  ", r.Child)
+	a.past(r)
+}
+
+// title names what the report is about.
+func title(r *explain.Report) string {
+	text := fmt.Sprintf("run %s of flow %s", r.Run, r.Flow)
+	if r.Stage != "" {
+		text = fmt.Sprintf("stage %s of %s", r.Stage, text)
+	}
+	if r.Shard != nil {
+		what := fmt.Sprintf("shard %d", *r.Shard)
+		if *r.Shard == span.PlanIndex {
+			what = "the plan"
+		}
+		text = what + " of " + text
+	}
+	return text + ": " + words(r.State)
+}
+
+func words(state string) string { return strings.ReplaceAll(state, "_", " ") }
+
+// commands names this program in the commands that a report suggests.
+func (a *app) commands(text string) string { return strings.ReplaceAll(text, "`ax ", "`"+a.Name+" ") }
+
+// gates writes gates, the open ones only where all are asked for.
+func (a *app) gates(s signs, indent string, gates []explain.Gate, all bool) {
+	for _, g := range gates {
+		sign := s.closed
+		if g.Open {
+			if !all {
+				continue
+			}
+			sign = s.open
+		}
+		age := ""
+		if g.AgeS >= 1 {
+			age = fmt.Sprintf(" (as of %.0f s ago)", g.AgeS)
+		}
+		a.say("%s%-2s %-12s %s%s", indent, sign, g.Name, g.Reason, age)
+	}
+}
+
+// groups writes what has become of a stage's tasks.
+func (a *app) groups(s signs, indent string, groups []explain.Group, all bool) {
+	for _, g := range groups {
+		shards := ""
+		if g.Shards != "" && g.Tasks > 1 {
+			shards = " [" + g.Shards + "]"
+		}
+		a.say("%s%s %s%s: %s", indent, watch.Count(g.Tasks), words(string(g.Fate)), shards, g.Diagnosis)
+		if all {
+			a.gates(s, indent+"  ", g.Gates, true)
+			if g.Next != "" {
+				a.say("%s  next: %s", indent, a.commands(g.Next))
+			}
+		}
+	}
+}
+
+// child writes the run that something waits for.
+func (a *app) child(s signs, indent string, r *explain.Report) {
+	if r == nil {
+		return
+	}
+	a.say("%ssub-flow: %s: %s", indent, title(r), r.Diagnosis)
+	a.gates(s, indent+"  ", r.Gates, false)
+}
+
+// past writes why and how often something ran, and what was done to it.
+func (a *app) past(r *explain.Report) {
+	p := r.Past
+	if p == nil {
+		return
+	}
+	a.say("")
+	if p.Why != "" {
+		a.say("why    %s", p.Why)
+	}
+	if p.Generation > 1 {
+		a.say("rerun  this is generation %d", p.Generation)
+	}
+	if p.Results > 0 {
+		some := ""
+		if p.Partial {
+			some = " (of those looked at)"
+		}
+		a.say("ran    %s results by %d workers, up to attempt %d%s", watch.Count(p.Results), p.Workers, p.Attempts, some)
+	}
+	for _, x := range p.Last {
+		line := fmt.Sprintf("  attempt %d: %s after %s, %s", x.Attempt, words(x.Outcome), watch.Duration(x.FinishedAt.Sub(x.StartedAt)), clockTime(x.FinishedAt))
+		if x.Delivery > 1 {
+			line += fmt.Sprintf(", handed out %d times", x.Delivery)
+		}
+		if x.Error != "" {
+			line += ": " + x.Error
+		}
+		a.say("%s", line)
+	}
+	for _, x := range p.Acts {
+		line := fmt.Sprintf("  %s %s by %s", clockTime(x.At), x.Kind, x.Actor)
+		if x.Stage != "" {
+			line += ", stage " + x.Stage
+		}
+		if x.Reason != "" {
+			line += ": " + x.Reason
+		}
+		a.say("%s", line)
+	}
+}
