@@ -167,7 +167,7 @@ func (c *cluster) end(want stage.RunState, ids ...uuid.UUID) {
 	c.t.Helper()
 	states, err := c.client.WaitAll(c.ctx, ids)
 	if err != nil {
-		for _, id := range ids {
+		for _, id := range ids[:min(len(ids), 5)] {
 			p, perr := c.client.Progress(context.Background(), id)
 			c.t.Logf("%s: %+v %v", id, p.Stages, perr)
 		}

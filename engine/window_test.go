@@ -49,8 +49,7 @@ func TestWindowPassesOverAFloodOfOneKey(t *testing.T) {
 	// When its place is free, the flood goes on by itself.
 	c.worker(nil, f)
 	p.end(holder, -1, ok)
-	c.end(stage.RunSucceeded, first...)
-	c.end(stage.RunSucceeded, flood[:200]...)
+	c.endAll(p, append(first, flood[:100]...))
 }
 
 // Each way in which a stage as a whole can be kept back leaves the other stages of its queue and level alone.

@@ -81,7 +81,11 @@ func (w *Watch) moveCircuits(ctx context.Context, rows []db.WorkersRow) error {
 		return err
 	}
 	for _, x := range c.known {
-		x.Tick(now)
+		at := now
+		if until, cooling := x.Next(); cooling && x.Snapshot().OpenedAt.Sub(now) > time.Second {
+			at = until // the clock has gone back since: a probe too early does less harm than one an hour late
+		}
+		x.Tick(at)
 	}
 	moved, err := w.saveCircuits(ctx)
 	if err != nil || !moved {

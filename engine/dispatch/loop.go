@@ -93,8 +93,10 @@ type Loop struct {
 	learned     learned
 	overload    overload
 	busy        busy
-	ahead       float64 // s of work that the Board hands out in advance for each slot
-	fresh       bool    // nothing of an earlier term is restored yet
+	inAdvance   float64       // s of work that the Board hands out in advance for each slot
+	stepped     bool          // the clock has
+	ahead       time.Duration // how far ready rows are ahead of the clock, which has gone back
+	fresh       bool          // nothing of an earlier term is restored yet
 	policies    policies
 	policiesDue bool
 	standDue    bool
@@ -143,7 +145,7 @@ func New(cfg Config) (*Loop, error) {
 		lanes: make(map[laneKey]*lane), crowded: make(map[*lane]struct{}), stale: make(map[*lane]struct{}), perLane: cfg.PerLane,
 		known: make(map[uuid.UUID]place), timers: make(map[uuid.UUID]wheel.Handle), flights: make(map[uuid.UUID]flightInfo),
 		aligned: newAligned(), expiries: newExpiries(), learned: newLearned(),
-		overload: newOverload(cfg.Overload), busy: newBusy(), ahead: cmp.Or(cfg.Board.Horizon, time.Second).Seconds()}, nil
+		overload: newOverload(cfg.Overload), busy: newBusy(), inAdvance: cmp.Or(cfg.Board.Horizon, time.Second).Seconds()}, nil
 }
 
 // Run dispatches until ctx ends (nil), the term is over (axsql.ErrFenced), or the connection is lost.
@@ -388,7 +390,7 @@ func (l *Loop) jump() {
 	l.cfg.Stats.Jumps.Add(1)
 	l.cfg.Logger.Warn("the database's clock stepped; the wheel is loaded again", "epoch", l.cfg.Fence.Epoch, "timers", l.wheel.Len())
 	l.emptyWheel()
-	l.reload = true
+	l.reload, l.stepped = true, true
 	l.cfg.LookRuns()
 }
 

@@ -84,6 +84,11 @@ func (l *Loop) enter(ctx context.Context, ln *lane, r span.Ready) error {
 		return err
 	}
 	now := l.cfg.Now()
+	if early(&r, now) {
+		if _, waits := l.timers[r.ID]; waits {
+			return nil // its wait has begun
+		}
+	}
 	if r.NotBefore.After(now.Add(l.horizon())) {
 		l.drop(r.ID)
 		return nil
@@ -173,6 +178,9 @@ func (l *Loop) setMore(ln *lane, more bool) {
 
 // loadWindow compares every lane with the database: new spans come in, vanished ones go.
 func (l *Loop) loadWindow(ctx context.Context) error {
+	if err := l.lookAhead(ctx); err != nil {
+		return err
+	}
 	rows, err := l.q.ReadyLanes(ctx)
 	if err != nil {
 		return fmt.Errorf("looking for what is ready: %w", err)
@@ -252,7 +260,7 @@ func (l *Loop) loadSome(ctx context.Context, lanes []*lane) error {
 	for i, ln := range lanes {
 		k := &ln.key
 		_, _ = p.LaneSpans(ctx, db.LaneSpansParams{Namespace: k.namespace, Queue: k.queue, Level: int16(k.level), VersionID: k.version,
-			Ord: k.ord, HorizonS: l.horizon().Seconds(), HeldRuns: held, FullKeys: ln.fullKeys(), NoRetries: ln.late != nil, PerLane: int32(l.perLane)})
+			Ord: k.ord, HorizonS: (l.horizon() + l.ahead).Seconds(), HeldRuns: held, FullKeys: ln.fullKeys(), NoRetries: ln.late != nil, PerLane: int32(l.perLane)})
 		pipe.Rows(p, &answers[i])
 		skipped = l.appendSkipped(skipped, ln)
 	}

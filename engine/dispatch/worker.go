@@ -40,7 +40,7 @@ func (l *Loop) setWorkers(list []Worker) {
 		for _, n := range w.Handlers {
 			slots += n
 		}
-		return queued(loads[w.ID], slots, l.ahead)
+		return queued(loads[w.ID], slots, l.inAdvance)
 	})
 	for i := range list {
 		l.board.SetWorker(list[i].Worker)

@@ -337,6 +337,18 @@ func (q *Queries) Now(ctx context.Context) (time.Time, error) {
 	return now, err
 }
 
+const readyAhead = `-- name: ReadyAhead :one
+SELECT coalesce(extract(epoch FROM max(ready_at) - now()), 0)::float8 AS ahead_s FROM ax.ready
+`
+
+// How far the newest ready row is ahead of the clock, in seconds: above 0, the clock has gone back since it was written.
+func (q *Queries) ReadyAhead(ctx context.Context) (float64, error) {
+	row := q.db.QueryRow(ctx, readyAhead)
+	var ahead_s float64
+	err := row.Scan(&ahead_s)
+	return ahead_s, err
+}
+
 const readyLanes = `-- name: ReadyLanes :many
 WITH RECURSIVE lane AS (
     (SELECT r.namespace, r.queue, r.level, r.version_id, r.ord FROM ax.ready r

@@ -63,6 +63,10 @@ WHERE r.namespace = @namespace AND r.queue = @queue AND r.level = @level AND r.v
 ORDER BY r.not_before, r.id
 LIMIT @per_lane;
 
+-- name: ReadyAhead :one
+-- How far the newest ready row is ahead of the clock, in seconds: above 0, the clock has gone back since it was written.
+SELECT coalesce(extract(epoch FROM max(ready_at) - now()), 0)::float8 AS ahead_s FROM ax.ready;
+
 -- name: ReadySpans :many
 -- The named ready rows, for hints that carry ids.
 SELECT r.id, r.run_id, r.not_before, r.ready_at, r.version_id, r.ord, r.generation, r.kind, r.attempt, r.delivery,
