@@ -65,8 +65,8 @@ func TestStatementsMoveStagesByTheTable(t *testing.T) {
 		{"retire, one without its upstream", park(5), retire, []stage.StageState{stage.StageRunning}, stage.StageUpstreamFailed},
 		{"retire, one without its upstream", park(5), retire, []stage.StageState{stage.StagePlanning, stage.StageCancelling}, stage.StageCancelled},
 		{"retire, one waits for its aligned upstream", park(4), retire, nil, 0},
-		{"cancel", nil, func() error { return q.CancelStages(ctx, run) }, []stage.StageState{stage.StageWaiting}, stage.StageCancelled},
-		{"cancel", nil, func() error { return q.CancelStages(ctx, run) }, []stage.StageState{stage.StagePlanning, stage.StageRunning}, stage.StageCancelling},
+		{"cancel", nil, func() error { return cancelled(q.CancelStages(ctx, db.CancelStagesParams{RunID: run})) }, []stage.StageState{stage.StageWaiting}, stage.StageCancelled},
+		{"cancel", nil, func() error { return cancelled(q.CancelStages(ctx, db.CancelStagesParams{RunID: run})) }, []stage.StageState{stage.StagePlanning, stage.StageRunning}, stage.StageCancelling},
 		{"retry", nil, func() error {
 			return q.RaiseAttempts(ctx, db.RaiseAttemptsParams{MaxAttempts: 5, State: int16(stage.StageRunning), RunID: run, Ord: 0, Generation: 1, FromStates: []int16{int16(stage.StageFailed)}})
 		}, []stage.StageState{stage.StageFailed}, stage.StageRunning},
@@ -152,3 +152,5 @@ func exec(t *testing.T, d *pgtest.DB, sql string, args ...any) {
 		t.Fatalf("%s: %v", sql, err)
 	}
 }
+
+func cancelled(_ []db.CancelStagesRow, err error) error { return err }

@@ -7,15 +7,9 @@ import (
 	"github.com/google/uuid"
 
 	"axflow/shard"
-	"axflow/stage"
 )
 
 var errPending = errors.New("not built yet")
-
-// CancelWhere is Cancel for every run that the filter picks; default states: running (with force: cancelling too).
-func (c *Client) CancelWhere(ctx context.Context, f Filter, force bool, who Who) (Sweep, error) {
-	return Sweep{}, errPending
-}
 
 // Pause holds a queue, a flow or a run: nothing of it is handed out until Resume, what has not started is taken back from the
 // workers, and what runs goes on. Pausing what is paused changes nothing. A run that has ended is CodeConflict.
@@ -40,80 +34,6 @@ func (c *Client) ResumeWhere(ctx context.Context, f Filter, who Who) (Sweep, err
 
 // Holds lists what is paused.
 func (c *Client) Holds(ctx context.Context) ([]Hold, error) { return nil, errPending }
-
-// RetryWhere is Retry for every run that the filter picks; default states: running and failed.
-func (c *Client) RetryWhere(ctx context.Context, f Filter, who Who) (Sweep, error) {
-	return Sweep{}, errPending
-}
-
-// RetryShards is Retry for some shards of one stage; an empty set means all that have failed for good.
-func (c *Client) RetryShards(ctx context.Context, id uuid.UUID, stageName string, set shard.Set, who Who) ([]Touch, error) {
-	return nil, errPending
-}
-
-// RerunWhere is Rerun for every run that the filter picks; default states: all but cancelling.
-func (c *Client) RerunWhere(ctx context.Context, f Filter, stageName string, who Who) (Sweep, error) {
-	return Sweep{}, errPending
-}
-
-// RerunShards runs shards that have succeeded again, in their generation and as their next attempt; the newest success counts.
-// Downstream reruns only where it depends on them: of aligned stages the same shards, of others the stage and what comes
-// after it, in their next generation. A shard that has not succeeded is CodeConflict. An empty set is all that have.
-func (c *Client) RerunShards(ctx context.Context, id uuid.UUID, stageName string, set shard.Set, who Who) ([]Touch, error) {
-	return nil, errPending
-}
-
-// Skip skips a stage: what of it waits, is ready, runs (reports of it are refused and its worker is told to stop) or is dead never
-// runs; what has succeeded stays. Its dependents go by their trigger rules. A stage that is skipped already is left alone;
-// one that has succeeded, was cancelled or is being cancelled is CodeConflict.
-func (c *Client) Skip(ctx context.Context, id uuid.UUID, stageName string, who Who) ([]Touch, error) {
-	return nil, errPending
-}
-
-// SkipShards is Skip for some shards of a stage whose shards are known.
-func (c *Client) SkipShards(ctx context.Context, id uuid.UUID, stageName string, set shard.Set, who Who) ([]Touch, error) {
-	return nil, errPending
-}
-
-// SkipWhere is Skip for every run that the filter picks; default states: running and failed.
-func (c *Client) SkipWhere(ctx context.Context, f Filter, stageName string, who Who) (Sweep, error) {
-	return Sweep{}, errPending
-}
-
-// MarkSuccess makes what is left of a stage (set empty) or some of its shards succeed with the given output, a JSON value or
-// nil, as if a worker had reported it. A stage that waits, or whose plan is not made, can be marked as a whole: an
-// unsharded one takes the output, a sharded one counts as having had no shards and takes none. What has succeeded is
-// left alone.
-func (c *Client) MarkSuccess(ctx context.Context, id uuid.UUID, stageName string, set shard.Set, output []byte, who Who) ([]Touch, error) {
-	return nil, errPending
-}
-
-// MarkSuccessWhere is MarkSuccess of a whole stage for every run that the filter picks; default states: running and failed.
-func (c *Client) MarkSuccessWhere(ctx context.Context, f Filter, stageName string, output []byte, who Who) (Sweep, error) {
-	return Sweep{}, errPending
-}
-
-// SetLevel gives an open run (stageName "") or one of its stages another level, for what is pending and for what comes. An
-// operator's level of a stage goes before one of the run, and both before what the flow declares. nil takes the
-// operator's level back. It takes effect within one round of the dispatcher.
-func (c *Client) SetLevel(ctx context.Context, id uuid.UUID, stageName string, level *stage.Level, who Who) ([]Touch, error) {
-	return nil, errPending
-}
-
-// Expedite is SetLevel one level up from where the run or the stage is; P0 stays.
-func (c *Client) Expedite(ctx context.Context, id uuid.UUID, stageName string, who Who) ([]Touch, error) {
-	return nil, errPending
-}
-
-// Demote is SetLevel one level down; P5 stays.
-func (c *Client) Demote(ctx context.Context, id uuid.UUID, stageName string, who Who) ([]Touch, error) {
-	return nil, errPending
-}
-
-// SetLevelWhere is SetLevel for every run that the filter picks (stageName "": the run); default states: running and cancelling.
-func (c *Client) SetLevelWhere(ctx context.Context, f Filter, stageName string, level *stage.Level, who Who) (Sweep, error) {
-	return Sweep{}, errPending
-}
 
 // SetQueue configures a queue; what the settings leave out becomes the default. A Version that is not the stored one is CodeConflict.
 func (c *Client) SetQueue(ctx context.Context, q QueueConfig, who Who) ([]Touch, error) {
@@ -181,11 +101,6 @@ func (c *Client) DeadList(ctx context.Context, f DeadFilter) ([]DeadLetter, erro
 // Inspect tells all attempts of one index of a stage (0 of an unsharded one, -1: the plan).
 func (c *Client) Inspect(ctx context.Context, id uuid.UUID, stageName string, index int) (Inspection, error) {
 	return Inspection{}, errPending
-}
-
-// Replay is RetryShards, for dead letters: an empty set is all of the stage's, stageName "" all of the run's. It acts at once.
-func (c *Client) Replay(ctx context.Context, id uuid.UUID, stageName string, set shard.Set, who Who) ([]Touch, error) {
-	return nil, errPending
 }
 
 // ReplayWhere has the leader replay the dead letters that the filter picks now, throttled and after a canary. A dry run returns what

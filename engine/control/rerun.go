@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -11,86 +12,110 @@ import (
 	"axflow/internal/uuid7"
 	axsql "axflow/sql"
 	"axflow/sql/db"
-	"axflow/sql/hint"
 	"axflow/stage"
 )
 
 // Rerun runs a stage and everything after it again, in a new generation: what they produced before stays in the
-// results, what they still hold is dropped, and reports of it are refused. Their upstreams' outputs stay.
+// results, what they still hold is dropped, reports of it are refused, and runs that they have started are cancelled. Their
+// upstreams' outputs stay. A stage that has not begun, with nothing after it that has, is left alone.
 func (c *Client) Rerun(ctx context.Context, id uuid.UUID, stageName string, who Who) ([]Touch, error) {
-	err := c.verb(ctx, id, func(_ pgx.Tx, q *db.Queries, run db.LockRunRow) error {
-		v, err := c.cfg.Versions.Get(ctx, q, run.VersionID)
+	touched, d, err := c.act(ctx, id, "rerun", stageName, who, func(ctx context.Context, d *deed) error {
+		ord, err := d.ord(stageName)
 		if err != nil {
 			return err
 		}
-		ord, ok := v.Graph.Ord(stageName)
-		if !ok {
-			return &Error{Code: CodeNotFound, Text: fmt.Sprintf("flow %s version %s has no stage %q", v.Flow, v.Hash, stageName)}
-		}
-		if stage.RunState(run.State) == stage.RunCancelling {
-			return &Error{Code: CodeConflict, Text: fmt.Sprintf("run %s is being cancelled", id)}
-		}
-		if _, err := q.LockFlights(ctx, id); err != nil {
-			return fmt.Errorf("locking the flights of run %s: %w", id, err)
-		}
-		stages, err := q.LockAllStages(ctx, id)
-		if err != nil {
-			return fmt.Errorf("locking the stages of run %s: %w", id, err)
-		}
-		all := func(stage.StageState) bool { return true }
-		if err := reset(ctx, q, id, append(v.Graph.Descendants(ord), ord), all, stages); err != nil {
+		if err := d.notCancelling(); err != nil {
 			return err
 		}
-		if err := reopen(ctx, q, id); err != nil {
+		if err := d.lock(ctx); err != nil {
 			return err
 		}
-		return journal(ctx, q, id, "rerun", who, map[string]any{"stage": stageName})
+		over := d.v.Graph.Descendants(int(ord))
+		if !slices.ContainsFunc(over, func(o int) bool { return d.state(int16(o)) != stage.StageWaiting }) {
+			return nil
+		}
+		if err := d.reset(ctx, over, func(lockedStage) bool { return true }); err != nil {
+			return err
+		}
+		d.news.Look = true
+		return d.reopenRun(ctx)
 	})
 	if err != nil {
 		return nil, err
 	}
-	c.cfg.Bus.ToEngine(hint.Engine{Runs: []uuid.UUID{id}, Look: true})
-	return nil, nil
+	return touched, c.cancelChildren(ctx, d, who)
 }
 
-// reset starts the named stages over in their next generation and drops their live rows.
-func reset(ctx context.Context, q *db.Queries, id uuid.UUID, ords []int, which func(stage.StageState) bool, stages []db.LockAllStagesRow) error {
-	named := make(map[int16]bool, len(ords))
-	for _, o := range ords {
-		named[int16(o)] = true
-	}
-	var raise []int16
-	for _, s := range stages {
-		if named[s.Ord] && which(stage.StageState(s.State)) {
+// RerunWhere is Rerun for every run that the filter picks; default states: all but cancelling.
+func (c *Client) RerunWhere(ctx context.Context, f Filter, stageName string, who Who) (Sweep, error) {
+	return c.sweep(ctx, f, []stage.RunState{stage.RunRunning, stage.RunSucceeded, stage.RunFailed, stage.RunCancelled},
+		func(ctx context.Context, id uuid.UUID) ([]Touch, error) { return c.Rerun(ctx, id, stageName, who) })
+}
+
+// reset starts those of the named stages over that which says, in their next generation, and drops their live rows.
+func (d *deed) reset(ctx context.Context, ords []int, which func(db.LockAllStagesRow) bool) error {
+	id := d.run.RunID
+	var raise, keep []int16
+	for _, s := range d.stages {
+		if slices.Contains(ords, int(s.Ord)) && which(s) {
 			raise = append(raise, s.Ord)
+		} else {
+			keep = append(keep, s.Ord)
 		}
 	}
 	if len(raise) == 0 {
 		return nil
 	}
-	if err := q.DropFlights(ctx, db.DropFlightsParams{RunID: id, Ords: raise}); err != nil {
+	for _, f := range d.flights {
+		if slices.Contains(raise, f.Ord) {
+			d.workers[f.WorkerID] = true
+		}
+	}
+	children, err := d.q.OpenChildren(ctx, db.OpenChildrenParams{ParentRun: id, Keep: keep})
+	if err != nil {
+		return fmt.Errorf("looking for runs that run %s has started: %w", id, err)
+	}
+	d.children = append(d.children, children...)
+	if err := d.q.DropFlights(ctx, db.DropFlightsParams{RunID: id, Ords: raise}); err != nil {
 		return fmt.Errorf("dropping flights: %w", err)
 	}
-	if err := q.RaiseGeneration(ctx, db.RaiseGenerationParams{RunID: id, Ords: raise}); err != nil {
+	if err := d.q.RaiseGeneration(ctx, db.RaiseGenerationParams{RunID: id, Ords: raise}); err != nil {
 		return fmt.Errorf("raising the generation: %w", err)
 	}
-	if err := q.DropReady(ctx, db.DropReadyParams{RunID: id, Ords: raise}); err != nil {
+	if err := d.q.DropReady(ctx, db.DropReadyParams{RunID: id, Ords: raise}); err != nil {
 		return fmt.Errorf("dropping ready work: %w", err)
 	}
-	if err := q.DropParked(ctx, db.DropParkedParams{RunID: id, Ords: raise}); err != nil {
+	if err := d.q.DropParked(ctx, db.DropParkedParams{RunID: id, Ords: raise}); err != nil {
 		return fmt.Errorf("dropping parked work: %w", err)
+	}
+	if err := d.q.DropStageExpiries(ctx, db.DropStageExpiriesParams{RunID: id, Ords: raise}); err != nil {
+		return fmt.Errorf("dropping time budgets: %w", err)
+	}
+	for _, ord := range raise {
+		s := &d.stages[ord]
+		s.Generation++
+		d.touch(ord, noIndices, "starts over in generation %d, it was %s", s.Generation, stage.StageState(s.State))
+		s.State, s.ShardTotal, s.Reason = int16(stage.StageWaiting), nil, ""
+		delete(d.retire, ord)
 	}
 	return nil
 }
 
-func reopen(ctx context.Context, q *db.Queries, id uuid.UUID) error {
-	if _, err := q.HoldDay(ctx, axsql.Day(uuid7.Time(id))); errors.Is(err, pgx.ErrNoRows) {
-		return &Error{Code: CodeConflict, Text: fmt.Sprintf("run %s is past its retention and is being removed", id)}
+// reopenRun opens the run again if it has ended, and keeps its day of partitions.
+func (d *deed) reopenRun(ctx context.Context) error {
+	id := d.run.RunID
+	if !stage.RunState(d.run.State).Ended() {
+		return nil
+	}
+	if _, err := d.q.HoldDay(ctx, axsql.Day(uuid7.Time(id))); errors.Is(err, pgx.ErrNoRows) {
+		return d.conflict("run %s is past its retention and is being removed", id)
 	} else if err != nil {
 		return fmt.Errorf("holding the day of run %s: %w", id, err)
 	}
-	if _, err := q.ReopenRun(ctx, db.ReopenRunParams{State: int16(stage.RunRunning), RunID: id, FromStates: numbers(stage.RunFrom(stage.RunRunning))}); err != nil {
+	if _, err := d.q.ReopenRun(ctx, db.ReopenRunParams{State: int16(stage.RunRunning), RunID: id, FromStates: numbers(stage.RunFrom(stage.RunRunning))}); err != nil {
 		return fmt.Errorf("opening run %s again: %w", id, err)
 	}
+	d.touch(-1, noIndices, "is open again, it was %s", stage.RunState(d.run.State))
+	d.run.State = int16(stage.RunRunning)
 	return nil
 }

@@ -32,16 +32,42 @@ func (q *Queries) CancelRun(ctx context.Context, arg CancelRunParams) (int64, er
 	return result.RowsAffected(), nil
 }
 
-const cancelStages = `-- name: CancelStages :exec
+const cancelStages = `-- name: CancelStages :many
 UPDATE ax.stage
 SET state = CASE WHEN state = 0 THEN 12 ELSE 3 END, finished_at = CASE WHEN state = 0 THEN clock_timestamp() END
-WHERE run_id = $1 AND state IN (0, 1, 2)
+WHERE run_id = $1 AND state IN (0, 1, 2) AND NOT (ord = ANY(coalesce($2::smallint[], '{}')))
+RETURNING ord, state
 `
 
-// Waiting stages are cancelled at once; released ones drain.
-func (q *Queries) CancelStages(ctx context.Context, runID uuid.UUID) error {
-	_, err := q.db.Exec(ctx, cancelStages, runID)
-	return err
+type CancelStagesParams struct {
+	RunID uuid.UUID
+	Keep  []int16
+}
+
+type CancelStagesRow struct {
+	Ord   int16
+	State int16
+}
+
+// Waiting stages are cancelled at once; released ones drain. Those to keep (teardowns) are left alone.
+func (q *Queries) CancelStages(ctx context.Context, arg CancelStagesParams) ([]CancelStagesRow, error) {
+	rows, err := q.db.Query(ctx, cancelStages, arg.RunID, arg.Keep)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CancelStagesRow
+	for rows.Next() {
+		var i CancelStagesRow
+		if err := rows.Scan(&i.Ord, &i.State); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const dropFlights = `-- name: DropFlights :exec
@@ -116,7 +142,8 @@ func (q *Queries) Journal(ctx context.Context, arg JournalParams) error {
 }
 
 const lockAllStages = `-- name: LockAllStages :many
-SELECT ord, generation, state, shard_total, max_attempts FROM ax.stage WHERE run_id = $1 ORDER BY ord FOR NO KEY UPDATE
+SELECT ord, generation, state, shard_total, max_attempts, level, key, verdict, coalesce(reason, '')::text AS reason
+FROM ax.stage WHERE run_id = $1 ORDER BY ord FOR NO KEY UPDATE
 `
 
 type LockAllStagesRow struct {
@@ -125,6 +152,10 @@ type LockAllStagesRow struct {
 	State       int16
 	ShardTotal  *int32
 	MaxAttempts *int16
+	Level       *int16
+	Key         *string
+	Verdict     *int16
+	Reason      string
 }
 
 // Locks all stages of a run in the one order.
@@ -143,6 +174,10 @@ func (q *Queries) LockAllStages(ctx context.Context, runID uuid.UUID) ([]LockAll
 			&i.State,
 			&i.ShardTotal,
 			&i.MaxAttempts,
+			&i.Level,
+			&i.Key,
+			&i.Verdict,
+			&i.Reason,
 		); err != nil {
 			return nil, err
 		}
@@ -191,7 +226,7 @@ func (q *Queries) LockFlights(ctx context.Context, runID uuid.UUID) ([]LockFligh
 	return items, nil
 }
 
-const parkFlights = `-- name: ParkFlights :exec
+const parkFlights = `-- name: ParkFlights :many
 WITH taken AS (
     DELETE FROM ax.flight f WHERE f.run_id = $2
     RETURNING f.run_id, f.ready_at, f.version_id, f.ord, f.generation, f.kind, f.attempt, f.delivery, f.losses, f.level,
@@ -202,6 +237,7 @@ INSERT INTO ax.parked (id, run_id, parked_at, ready_at, version_id, n, ord, gene
 SELECT id, run_id, now(), ready_at, version_id, (SELECT sum(upper(x) - lower(x)) FROM unnest(todo) AS x)::int, ord, generation,
        kind, attempt, delivery, losses, level, $1, namespace, queue, key, todo
 FROM taken WHERE NOT isempty(todo)
+RETURNING ord, todo::text AS todo
 `
 
 type ParkFlightsParams struct {
@@ -209,15 +245,38 @@ type ParkFlightsParams struct {
 	RunID  uuid.UUID
 }
 
-// A forced cancel: the (locked) flights of a run are parked where they stand, which fences their workers.
-func (q *Queries) ParkFlights(ctx context.Context, arg ParkFlightsParams) error {
-	_, err := q.db.Exec(ctx, parkFlights, arg.Reason, arg.RunID)
-	return err
+type ParkFlightsRow struct {
+	Ord  int16
+	Todo string
 }
 
-const parkReady = `-- name: ParkReady :exec
+// A forced cancel: the (locked) flights of a run are parked where they stand, which fences their workers.
+func (q *Queries) ParkFlights(ctx context.Context, arg ParkFlightsParams) ([]ParkFlightsRow, error) {
+	rows, err := q.db.Query(ctx, parkFlights, arg.Reason, arg.RunID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ParkFlightsRow
+	for rows.Next() {
+		var i ParkFlightsRow
+		if err := rows.Scan(&i.Ord, &i.Todo); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const parkReady = `-- name: ParkReady :many
 WITH taken AS (
-    DELETE FROM ax.ready r WHERE r.id IN (SELECT x.id FROM ax.ready x WHERE x.run_id = $2 ORDER BY x.id FOR UPDATE)
+    DELETE FROM ax.ready r
+    WHERE r.id IN (SELECT x.id FROM ax.ready x
+                   WHERE x.run_id = $2 AND NOT (x.ord = ANY(coalesce($3::smallint[], '{}')))
+                   ORDER BY x.id FOR UPDATE)
     RETURNING r.id, r.run_id, r.ready_at, r.version_id, r.n, r.ord, r.generation, r.kind, r.attempt, r.delivery, r.losses,
               r.level, r.namespace, r.queue, r.key, r.todo
 )
@@ -225,17 +284,39 @@ INSERT INTO ax.parked (id, run_id, parked_at, ready_at, version_id, n, ord, gene
                        level, reason, namespace, queue, key, todo)
 SELECT id, run_id, now(), ready_at, version_id, n, ord, generation, kind, attempt, delivery, losses, level, $1,
        namespace, queue, key, todo FROM taken
+RETURNING ord, todo::text AS todo
 `
 
 type ParkReadyParams struct {
 	Reason int16
 	RunID  uuid.UUID
+	Keep   []int16
 }
 
-// Moves every ready row of a run (its stages are locked) to parked.
-func (q *Queries) ParkReady(ctx context.Context, arg ParkReadyParams) error {
-	_, err := q.db.Exec(ctx, parkReady, arg.Reason, arg.RunID)
-	return err
+type ParkReadyRow struct {
+	Ord  int16
+	Todo string
+}
+
+// Moves every ready row of a run (its stages are locked), but those of stages to keep, to parked.
+func (q *Queries) ParkReady(ctx context.Context, arg ParkReadyParams) ([]ParkReadyRow, error) {
+	rows, err := q.db.Query(ctx, parkReady, arg.Reason, arg.RunID, arg.Keep)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ParkReadyRow
+	for rows.Next() {
+		var i ParkReadyRow
+		if err := rows.Scan(&i.Ord, &i.Todo); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const parkedOf = `-- name: ParkedOf :many
@@ -288,7 +369,8 @@ func (q *Queries) ParkedOf(ctx context.Context, arg ParkedOfParams) ([]ParkedOfR
 const raiseAttempts = `-- name: RaiseAttempts :exec
 UPDATE ax.stage
 SET max_attempts = greatest(coalesce(max_attempts, 0), $1::smallint), state = $2, finished_at = NULL,
-    succeeded = 0, failed = 0, skipped = 0, cancelled = 0
+    succeeded = 0, failed = 0, skipped = 0, cancelled = 0, verdict = NULL,
+    reason = CASE WHEN verdict IS NULL THEN reason END
 WHERE run_id = $3 AND ord = $4 AND generation = $5 AND state = ANY($6::smallint[])
 `
 
@@ -317,7 +399,8 @@ func (q *Queries) RaiseAttempts(ctx context.Context, arg RaiseAttemptsParams) er
 const raiseGeneration = `-- name: RaiseGeneration :exec
 UPDATE ax.stage
 SET generation = generation + 1, state = 0, shard_total = NULL, max_attempts = NULL, cut = NULL, succeeded = 0, failed = 0,
-    skipped = 0, cancelled = 0, since = clock_timestamp(), ready_at = NULL, finished_at = NULL, reason = NULL
+    skipped = 0, cancelled = 0, since = clock_timestamp(), ready_at = NULL, finished_at = NULL, reason = NULL,
+    tolerate = NULL, verdict = NULL
 WHERE run_id = $1 AND ord = ANY($2::smallint[])
 `
 
@@ -351,26 +434,47 @@ func (q *Queries) ReopenRun(ctx context.Context, arg ReopenRunParams) (int64, er
 	return result.RowsAffected(), nil
 }
 
-const reparkAligned = `-- name: ReparkAligned :exec
+const reparkWaiting = `-- name: ReparkWaiting :many
 UPDATE ax.parked SET reason = $1
-WHERE run_id = $2 AND reason = 4 AND ($3::smallint < 0 OR ord = $3)
+WHERE run_id = $2 AND reason IN (4, 7) AND NOT (ord = ANY(coalesce($3::smallint[], '{}')))
+RETURNING ord, todo::text AS todo
 `
 
-type ReparkAlignedParams struct {
+type ReparkWaitingParams struct {
 	Reason int16
 	RunID  uuid.UUID
-	Ord    int16
+	Keep   []int16
 }
 
-// Shards that wait for aligned upstream shards will wait no more (cancelled, or the upstream failed).
-func (q *Queries) ReparkAligned(ctx context.Context, arg ReparkAlignedParams) error {
-	_, err := q.db.Exec(ctx, reparkAligned, arg.Reason, arg.RunID, arg.Ord)
-	return err
+type ReparkWaitingRow struct {
+	Ord  int16
+	Todo string
+}
+
+// Shards that wait for aligned upstream shards or for a run that they have started will wait no more.
+func (q *Queries) ReparkWaiting(ctx context.Context, arg ReparkWaitingParams) ([]ReparkWaitingRow, error) {
+	rows, err := q.db.Query(ctx, reparkWaiting, arg.Reason, arg.RunID, arg.Keep)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ReparkWaitingRow
+	for rows.Next() {
+		var i ReparkWaitingRow
+		if err := rows.Scan(&i.Ord, &i.Todo); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const unparkDead = `-- name: UnparkDead :many
 DELETE FROM ax.parked p
-WHERE p.id = ANY($1::uuid[]) AND p.reason IN (1, 6)
+WHERE p.id = ANY($1::uuid[]) AND p.reason IN (1, 6, 8)
 RETURNING p.id, p.run_id, p.ready_at, p.version_id, p.ord, p.generation, p.kind, p.attempt, p.delivery, p.losses,
           p.level, p.namespace, p.queue, coalesce(p.key, '')::text AS key, p.todo::text AS taken
 `

@@ -3,11 +3,12 @@
 UPDATE ax.run SET state = @state, version = version + 1
 WHERE run_id = @run_id AND state = ANY(@from_states::smallint[]);
 
--- name: CancelStages :exec
--- Waiting stages are cancelled at once; released ones drain.
+-- name: CancelStages :many
+-- Waiting stages are cancelled at once; released ones drain. Those to keep (teardowns) are left alone.
 UPDATE ax.stage
 SET state = CASE WHEN state = 0 THEN 12 ELSE 3 END, finished_at = CASE WHEN state = 0 THEN clock_timestamp() END
-WHERE run_id = @run_id AND state IN (0, 1, 2);
+WHERE run_id = @run_id AND state IN (0, 1, 2) AND NOT (ord = ANY(coalesce(@keep::smallint[], '{}')))
+RETURNING ord, state;
 
 -- name: LockFlights :many
 -- Locks a run's flights in the one order.
@@ -15,30 +16,37 @@ SELECT id, worker_id, ord, generation FROM ax.flight WHERE run_id = @run_id ORDE
 
 -- name: LockAllStages :many
 -- Locks all stages of a run in the one order.
-SELECT ord, generation, state, shard_total, max_attempts FROM ax.stage WHERE run_id = @run_id ORDER BY ord FOR NO KEY UPDATE;
+SELECT ord, generation, state, shard_total, max_attempts, level, key, verdict, coalesce(reason, '')::text AS reason
+FROM ax.stage WHERE run_id = @run_id ORDER BY ord FOR NO KEY UPDATE;
 
--- name: ParkReady :exec
--- Moves every ready row of a run (its stages are locked) to parked.
+-- name: ParkReady :many
+-- Moves every ready row of a run (its stages are locked), but those of stages to keep, to parked.
 WITH taken AS (
-    DELETE FROM ax.ready r WHERE r.id IN (SELECT x.id FROM ax.ready x WHERE x.run_id = @run_id ORDER BY x.id FOR UPDATE)
+    DELETE FROM ax.ready r
+    WHERE r.id IN (SELECT x.id FROM ax.ready x
+                   WHERE x.run_id = @run_id AND NOT (x.ord = ANY(coalesce(@keep::smallint[], '{}')))
+                   ORDER BY x.id FOR UPDATE)
     RETURNING r.id, r.run_id, r.ready_at, r.version_id, r.n, r.ord, r.generation, r.kind, r.attempt, r.delivery, r.losses,
               r.level, r.namespace, r.queue, r.key, r.todo
 )
 INSERT INTO ax.parked (id, run_id, parked_at, ready_at, version_id, n, ord, generation, kind, attempt, delivery, losses,
                        level, reason, namespace, queue, key, todo)
 SELECT id, run_id, now(), ready_at, version_id, n, ord, generation, kind, attempt, delivery, losses, level, @reason,
-       namespace, queue, key, todo FROM taken;
+       namespace, queue, key, todo FROM taken
+RETURNING ord, todo::text AS todo;
 
--- name: ReparkAligned :exec
--- Shards that wait for aligned upstream shards will wait no more (cancelled, or the upstream failed).
+-- name: ReparkWaiting :many
+-- Shards that wait for aligned upstream shards or for a run that they have started will wait no more.
 UPDATE ax.parked SET reason = @reason
-WHERE run_id = @run_id AND reason = 4 AND (@ord::smallint < 0 OR ord = @ord);
+WHERE run_id = @run_id AND reason IN (4, 7) AND NOT (ord = ANY(coalesce(@keep::smallint[], '{}')))
+RETURNING ord, todo::text AS todo;
 
 -- name: RaiseAttempts :exec
 -- An operator's retry gives the stage's dead shards further attempts and opens it again.
 UPDATE ax.stage
 SET max_attempts = greatest(coalesce(max_attempts, 0), @max_attempts::smallint), state = @state, finished_at = NULL,
-    succeeded = 0, failed = 0, skipped = 0, cancelled = 0
+    succeeded = 0, failed = 0, skipped = 0, cancelled = 0, verdict = NULL,
+    reason = CASE WHEN verdict IS NULL THEN reason END
 WHERE run_id = @run_id AND ord = @ord AND generation = @generation AND state = ANY(@from_states::smallint[]);
 
 -- name: ParkedOf :many
@@ -54,7 +62,8 @@ WHERE run_id = @run_id AND state = ANY(@from_states::smallint[]);
 -- A rerun: the stages start over as waiting in the next generation. Their live rows go with DropLive.
 UPDATE ax.stage
 SET generation = generation + 1, state = 0, shard_total = NULL, max_attempts = NULL, cut = NULL, succeeded = 0, failed = 0,
-    skipped = 0, cancelled = 0, since = clock_timestamp(), ready_at = NULL, finished_at = NULL, reason = NULL
+    skipped = 0, cancelled = 0, since = clock_timestamp(), ready_at = NULL, finished_at = NULL, reason = NULL,
+    tolerate = NULL, verdict = NULL
 WHERE run_id = @run_id AND ord = ANY(@ords::smallint[]);
 
 -- name: DropFlights :exec
@@ -71,7 +80,7 @@ INSERT INTO ax.journal (run_id, id, ord, generation, kind, actor, detail)
 SELECT unnest(@run_ids::uuid[]), unnest(@ids::uuid[]), unnest(@ords::smallint[]), unnest(@generations::smallint[]), @kind,
        @actor, unnest(@details::jsonb[]);
 
--- name: ParkFlights :exec
+-- name: ParkFlights :many
 -- A forced cancel: the (locked) flights of a run are parked where they stand, which fences their workers.
 WITH taken AS (
     DELETE FROM ax.flight f WHERE f.run_id = @run_id
@@ -82,11 +91,12 @@ INSERT INTO ax.parked (id, run_id, parked_at, ready_at, version_id, n, ord, gene
                        level, reason, namespace, queue, key, todo)
 SELECT id, run_id, now(), ready_at, version_id, (SELECT sum(upper(x) - lower(x)) FROM unnest(todo) AS x)::int, ord, generation,
        kind, attempt, delivery, losses, level, @reason, namespace, queue, key, todo
-FROM taken WHERE NOT isempty(todo);
+FROM taken WHERE NOT isempty(todo)
+RETURNING ord, todo::text AS todo;
 
 -- name: UnparkDead :many
 -- Takes dead indices out of the dead letters of a (locked) stage.
 DELETE FROM ax.parked p
-WHERE p.id = ANY(@ids::uuid[]) AND p.reason IN (1, 6)
+WHERE p.id = ANY(@ids::uuid[]) AND p.reason IN (1, 6, 8)
 RETURNING p.id, p.run_id, p.ready_at, p.version_id, p.ord, p.generation, p.kind, p.attempt, p.delivery, p.losses,
           p.level, p.namespace, p.queue, coalesce(p.key, '')::text AS key, p.todo::text AS taken;
