@@ -211,3 +211,51 @@ func BenchmarkQueueLimitOfHandlers(b *testing.B) {
 		board.AddSpan(epoch, benchSpan(100_000+i, 1000))
 	}
 }
+
+// BenchmarkKeys is the way of a keyed run among 10,000 keys that wait in one lane behind a limit of the queue, with a
+// thousand keys at their own limits; an operation is one grant.
+func BenchmarkKeys(b *testing.B) {
+	for _, c := range []struct {
+		name   string
+		change func(*Span)
+	}{
+		{"none", func(*Span) {}},
+		{"limit", func(s *Span) { s.KeyLimit = 1 }},
+		{"rate", func(s *Span) { s.KeyRate = Rate{1_000_000, time.Second} }},
+		{"stage rate", func(s *Span) { s.StageRate = Rate{1_000_000, time.Second} }},
+		{"circuit", func(s *Span) { s.Breaker, s.Downstreams = true, []string{"warehouse"} }},
+		{"by key", func(s *Span) { s.Routing = stage.ByKey }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			board := newBoard(b, Config{})
+			benchWorkers(board, 8, 1000, 1)
+			board.SetLimit(OfQueue("default", "default"), 1000)
+			spans := make([]Span, 20_000+b.N)
+			for i := range spans {
+				s := benchSpan(i, 1)
+				s.Level, s.ReadyAt = 2, epoch.Add(time.Duration(i))
+				s.StageKey, s.Key = "default/flow/stage-0", fmt.Sprint("g/", i%10_000)
+				c.change(&s)
+				spans[i] = s
+			}
+			next := 0
+			for ; next < 20_000; next++ {
+				board.AddSpan(epoch, spans[next])
+			}
+			out := board.Round(epoch, 1<<20)
+			b.ReportAllocs()
+			b.ResetTimer()
+			for i := range b.N {
+				board.Left(out[i%len(out)].Flight, 0)
+				board.AddSpan(epoch, spans[next])
+				next++
+				g := board.Round(epoch.Add(time.Duration(i)*time.Millisecond), 10)
+				if len(g) != 1 {
+					b.Fatal(len(g))
+				}
+				out[i%len(out)] = g[0]
+				board.TakeRates()
+			}
+		})
+	}
+}
