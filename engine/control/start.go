@@ -45,7 +45,7 @@ type Batch struct {
 	Namespace string
 	Trigger   string        // what started them: "api", "cli", "schedule", ...
 	Delay     time.Duration // nothing is handed out before
-	At        time.Time     // nothing is handed out before; zero: at once. Of Delay and At the later one holds
+	At        time.Time     // nothing is handed out before, and Delay does not count; zero: Delay counts
 	KeyTTL    time.Duration // how long keys bind; default DefaultKeyTTL
 }
 
@@ -64,7 +64,8 @@ type Tx interface {
 
 // StartRuns writes runs with their stages and the spans of their roots, all or none. It returns one Started for
 // each start, in order, and the hint to publish once the transaction has committed. Starts with keys make two
-// round trips and must be inside a transaction; without keys it is one.
+// round trips and must be inside a transaction; without keys it is one. A queue that has no room refuses the whole batch
+// with CodeOverloaded; nothing is written then, and the transaction goes on.
 func StartRuns(ctx context.Context, tx Tx, b Batch, starts []Start) ([]Started, hint.Engine, error) {
 	if err := check(starts); err != nil {
 		return nil, hint.Engine{}, err
@@ -91,8 +92,15 @@ func StartRuns(ctx context.Context, tx Tx, b Batch, starts []Start) ([]Started, 
 	if len(w.runs.RunIds)+len(w.over.RunIds) == 0 {
 		return started, hint.Engine{}, nil
 	}
-	if err := w.send(ctx, tx); err != nil {
+	refused, err := w.send(ctx, tx)
+	if err != nil {
 		return nil, hint.Engine{}, fmt.Errorf("starting %d runs: %w", len(starts), err)
+	}
+	if len(refused) > 0 {
+		if err := release(ctx, tx, b, starts, owners); err != nil {
+			return nil, hint.Engine{}, err
+		}
+		return nil, hint.Engine{}, overloaded(refused)
 	}
 	return started, w.news, nil
 }
@@ -163,6 +171,8 @@ type writing struct {
 	over   db.InsertRunsParams // runs that are over as they start: every stage is skipped
 	stages db.InsertStagesParams
 	ready  db.InsertReadyParams
+	expiry db.InsertExpiriesParams
+	wants  wants
 	births map[int32]*birth
 	news   hint.Engine
 }
@@ -202,6 +212,8 @@ func (w *writing) add(s *Start) error {
 	if b.state.Ended() {
 		runs = &w.over
 		runs.State = int16(b.state)
+	} else {
+		w.wants.run(queue, level)
 	}
 	runs.RunIds = append(runs.RunIds, s.ID)
 	runs.VersionIds = append(runs.VersionIds, s.Version.ID)
@@ -210,24 +222,30 @@ func (w *writing) add(s *Start) error {
 	runs.Queues = append(runs.Queues, queue)
 	runs.Params = append(runs.Params, s.Params)
 	runs.Tags = append(runs.Tags, tags)
+	keys := s.Version.Graph.KeysOf(s.Params)
 	for ord, state := range b.states {
-		w.addStage(s, ord, state, b.reasons[ord], level, queue)
+		key := ""
+		if keys != nil {
+			key = keys[ord]
+		}
+		w.addStage(s, ord, state, b.reasons[ord], level, queue, key)
 	}
 	return nil
 }
 
-func (w *writing) addStage(s *Start, ord int, state stage.StageState, reason string, level stage.Level, queue string) {
+func (w *writing) addStage(s *Start, ord int, state stage.StageState, reason string, level stage.Level, queue, key string) {
 	st := &w.stages
 	st.RunIds = append(st.RunIds, s.ID)
 	st.Ords = append(st.Ords, int16(ord))
 	st.States = append(st.States, int16(state))
 	st.Reasons = append(st.Reasons, reason)
+	st.Keys = append(st.Keys, key)
 	total, kind, todo := int32(-1), span.Shards, shard.Span(0, 1)
 	switch state {
 	case stage.StageRunning:
 		total = 1
 	case stage.StagePlanning:
-		kind, todo = span.Plan, shard.Span(span.PlanIndex, 0)
+		kind, todo, key = span.Plan, shard.Span(span.PlanIndex, 0), "" // a plan counts against no key
 	default:
 		st.Totals = append(st.Totals, total)
 		return
@@ -249,33 +267,61 @@ func (w *writing) addStage(s *Start, ord int, state stage.StageState, reason str
 	r.Kinds = append(r.Kinds, int16(kind))
 	r.Levels = append(r.Levels, int16(level))
 	r.Queues = append(r.Queues, queue)
+	r.Keys = append(r.Keys, key)
 	r.Todos = append(r.Todos, todo.String())
-	delay := w.batch.Delay + spec.Delay
+	w.wants.task(queue, level)
+	delay := spec.Delay
+	if w.batch.At.IsZero() {
+		delay += w.batch.Delay
+	}
 	r.DelaysS = append(r.DelaysS, delay.Seconds())
-	if delay > 0 {
+	if overall := spec.Timeout.Overall; overall > 0 {
+		e := &w.expiry
+		e.RunIds = append(e.RunIds, s.ID)
+		e.Ords = append(e.Ords, int16(ord))
+		e.DelaysS = append(e.DelaysS, (delay + overall).Seconds())
+	}
+	if delay > 0 || !w.batch.At.IsZero() {
 		w.news.IDs = append(w.news.IDs, id) // when it is due, only the database knows
 		return
 	}
 	w.news.Ready = append(w.news.Ready, span.Ready{Set: todo, Header: span.Header{ID: id, Run: s.ID, VersionID: s.Version.ID,
-		Ord: int16(ord), Generation: 1, Kind: kind, Attempt: 1, Delivery: 1, Level: level, Namespace: w.batch.Namespace, Queue: queue}})
+		Ord: int16(ord), Generation: 1, Kind: kind, Attempt: 1, Delivery: 1, Level: level, Namespace: w.batch.Namespace, Queue: queue, Key: key}})
 }
 
-// send writes everything in one round trip; outside a transaction that is one of its own.
-func (w *writing) send(ctx context.Context, tx Tx) error {
+// send writes everything in one round trip; outside a transaction that is one of its own. Queues that refuse are returned,
+// and then nothing is written.
+func (w *writing) send(ctx context.Context, tx Tx) (refused []db.InsertRunsRow, err error) {
 	p := pipe.New()
+	var first uuid.UUID
 	w.runs.State = int16(stage.RunRunning)
 	for i, runs := range []*db.InsertRunsParams{&w.runs, &w.over} {
-		if len(runs.RunIds) > 0 {
-			runs.Namespace, runs.Trigger, runs.Ended = w.batch.Namespace, w.batch.Trigger, i == 1
-			_ = p.InsertRuns(ctx, *runs)
+		if len(runs.RunIds) == 0 {
+			continue
+		}
+		runs.Namespace, runs.Trigger, runs.Ended = w.batch.Namespace, w.batch.Trigger, i == 1
+		if first == uuid.Nil {
+			first = runs.RunIds[0]
+			runs.WantQueues, runs.WantLevels, runs.Wants = w.wants.columns()
+		} else {
+			runs.First = &first
+		}
+		_, _ = p.InsertRuns(ctx, *runs)
+		if i == 0 {
+			pipe.Rows(p, &refused)
 		}
 	}
+	w.stages.First = first
 	_ = p.InsertStages(ctx, w.stages)
 	if len(w.ready.Ids) > 0 {
-		w.ready.Namespace = w.batch.Namespace
+		w.ready.Namespace, w.ready.First, w.ready.At = w.batch.Namespace, first, w.at()
 		_ = p.InsertReady(ctx, w.ready)
 	}
-	return p.Send(ctx, tx)
+	if len(w.expiry.Ords) > 0 {
+		w.expiry.First, w.expiry.At = first, w.at()
+		_ = p.InsertExpiries(ctx, w.expiry)
+	}
+	return refused, p.Send(ctx, tx)
 }
 
 // newBirth lets flow.Resolve say what can be decided before anything has run.

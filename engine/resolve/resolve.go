@@ -13,9 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"axflow/engine/control"
 	"axflow/flow"
-	"axflow/shard"
 	axsql "axflow/sql"
 	"axflow/sql/db"
 	"axflow/sql/pipe"
@@ -78,13 +76,17 @@ type work struct {
 	v          *versions.Version
 	state      stage.RunState
 	level      stage.Level
+	forced     *stage.Level // an operator's, above what stages declare
+	child      bool         // a task of another run waits for this one
 	queue      string
 	params     []byte
 	status     map[int]flow.Status
 	generation map[int]int16
 	finished   map[int]time.Time
 	waited     map[int]time.Duration // since the stage began to wait
-	candidates []int                 // nil: all
+	levels     map[int]stage.Level   // operators', above everything else
+	keys       map[int]string
+	candidates []int // nil: all
 }
 
 // Resolve decides the dependents of what the news names, in one fenced transaction of two round trips. Runs
@@ -123,6 +125,7 @@ func (r *Resolver) Resolve(ctx context.Context, conn Conn, news News, room Room)
 	if err := w.commit(ctx, conn); err != nil {
 		return Answer{Refused: w.grants()}, fmt.Errorf("resolving %d runs: %w", len(works), axsql.Fenced(err))
 	}
+	r.wake(ctx, conn, w.awaited, &a)
 	return a, nil
 }
 
@@ -157,8 +160,12 @@ func (r *Resolver) collect(ctx context.Context, conn Conn, heads []db.LockRunsRo
 			r.Stuck.Add(1)
 			continue
 		}
-		x := &work{id: h.RunID, v: v, state: stage.RunState(h.State), level: stage.Level(h.Level), queue: h.Queue, params: h.Params,
-			status: make(map[int]flow.Status, len(v.Graph.Stages)), generation: make(map[int]int16), finished: make(map[int]time.Time), waited: make(map[int]time.Duration)}
+		x := &work{id: h.RunID, v: v, state: stage.RunState(h.State), level: stage.Level(h.Level), queue: h.Queue, params: h.Params, child: h.Child,
+			levels: make(map[int]stage.Level), keys: make(map[int]string), status: make(map[int]flow.Status, len(v.Graph.Stages)), generation: make(map[int]int16), finished: make(map[int]time.Time), waited: make(map[int]time.Duration)}
+		if h.ForcedLevel != nil {
+			forced := stage.Level(*h.ForcedLevel)
+			x.forced = &forced
+		}
 		for _, ord := range ords[h.RunID] {
 			x.candidates = append(x.candidates, v.Graph.Dependents(ord)...)
 		}
@@ -176,6 +183,10 @@ func (r *Resolver) collect(ctx context.Context, conn Conn, heads []db.LockRunsRo
 		x.status[int(s.Ord)] = flow.Status{State: stage.StageState(s.State), Planned: s.ShardTotal >= 0, Total: int(max(s.ShardTotal, 0))}
 		x.generation[int(s.Ord)] = s.Generation
 		x.waited[int(s.Ord)] = seconds(s.WaitedS)
+		x.keys[int(s.Ord)] = s.Key
+		if s.Level != nil {
+			x.levels[int(s.Ord)] = stage.Level(*s.Level)
+		}
 		if s.FinishedAt != nil {
 			x.finished[int(s.Ord)] = *s.FinishedAt
 		}
@@ -218,191 +229,4 @@ func busy(ctx context.Context, q *db.Queries, news News, locked map[uuid.UUID]*w
 		}
 	}
 	return nil
-}
-
-// writing collects the rows of a Resolve.
-type writing struct {
-	answer *Answer
-	room   Room
-	epoch  int64
-	apply  db.ApplyDecisionsParams
-	ends   db.EndRunsParams
-	byID   map[span.StageKey]int // position in apply
-	spans  []span.Ready          // by position in apply
-	held   []Grant               // by position in apply; zero: none
-	works  []*work               // by position in apply
-	ending map[uuid.UUID]*work
-}
-
-func (w *writing) decide(x *work) {
-	look := func(ord int) (flow.Status, bool) { s, ok := x.status[ord]; return s, ok }
-	if x.state == stage.RunRunning {
-		for _, d := range flow.Resolve(x.v.Graph, look, x.candidates) {
-			w.add(x, d)
-		}
-		if late := expired(x.v.Graph, look, x.waited); len(late) > 0 {
-			for _, d := range late {
-				w.add(x, d)
-			}
-			for _, d := range flow.Resolve(x.v.Graph, look, nil) {
-				w.add(x, d)
-			}
-		}
-	}
-	if state, over := flow.Outcome(x.v.Graph, look); over {
-		if x.state == stage.RunCancelling {
-			state = stage.RunCancelled
-		}
-		w.ending[x.id] = x
-		w.ends.Ended = append(w.ends.Ended, x.id)
-		w.ends.States = append(w.ends.States, int16(state))
-	}
-}
-
-// add writes one decision down and keeps the run's states in step, so that the outcome sees it.
-func (w *writing) add(x *work, d flow.Decision) {
-	spec := &x.v.Graph.Stages[d.Ord]
-	state := control.StateOf(d.Act)
-	st := x.status[d.Ord]
-	st.State = state
-	h := span.Header{ID: uuid.Must(uuid.NewV7()), Run: x.id, VersionID: x.v.ID, Ord: int16(d.Ord), Generation: x.generation[d.Ord],
-		Attempt: 1, Delivery: 1, Level: x.level, Namespace: x.v.Namespace, Queue: x.queue}
-	if spec.Level != nil {
-		h.Level = *spec.Level
-	}
-	if spec.Queue != "" {
-		h.Queue = spec.Queue
-	}
-	const none, ready, flight, parked = 0, 1, 2, 3
-	place, total, set := none, -1, shard.Set{}
-	switch d.Act {
-	case flow.Release:
-		place, total, set = ready, 1, shard.Span(0, 1)
-	case flow.Plan:
-		place, set, h.Kind = ready, shard.Span(span.PlanIndex, 0), span.Plan
-	case flow.Align:
-		total = x.status[spec.AlignedTo].Total
-		place, set = parked, shard.Span(0, total)
-	case flow.Succeed:
-		total = 0
-	case flow.Skip, flow.FailUpstream:
-	}
-	st.Planned, st.Total = total >= 0, max(total, 0)
-	x.status[d.Ord] = st
-	r := span.Ready{Header: h, Set: set}
-	var grant Grant
-	if place == ready && w.room != nil && spec.Delay == 0 {
-		if g, ok := w.room.Reserve(r); ok {
-			grant, place, r.ID = g, flight, g.Flight
-		}
-	}
-	a := &w.apply
-	w.byID[span.StageKey{Run: x.id, Ord: h.Ord}] = len(a.Ords)
-	w.spans, w.held, w.works = append(w.spans, r), append(w.held, grant), append(w.works, x)
-	a.StageRuns = append(a.StageRuns, x.id)
-	a.Ords = append(a.Ords, h.Ord)
-	a.Generations = append(a.Generations, h.Generation)
-	a.States = append(a.States, int16(state))
-	a.Totals = append(a.Totals, int32(total))
-	a.Reasons = append(a.Reasons, d.Reason)
-	a.SpanIds = append(a.SpanIds, r.ID)
-	a.SpanPlaces = append(a.SpanPlaces, int16(place))
-	a.WorkerIds = append(a.WorkerIds, grant.Worker)
-	a.Kinds = append(a.Kinds, int16(h.Kind))
-	a.Ns = append(a.Ns, int32(set.Len()))
-	a.Todos = append(a.Todos, set.String())
-	a.DelaysS = append(a.DelaysS, spec.Delay.Seconds())
-	a.VersionIds = append(a.VersionIds, h.VersionID)
-	a.Levels = append(a.Levels, int16(h.Level))
-	a.Namespaces = append(a.Namespaces, h.Namespace)
-	a.Queues = append(a.Queues, h.Queue)
-}
-
-func (w *writing) commit(ctx context.Context, conn Conn) error {
-	p := pipe.New()
-	var applied []db.ApplyDecisionsRow
-	var ended []db.EndRunsRow
-	if len(w.apply.Ords) > 0 {
-		w.apply.RunIds, w.apply.Epoch = distinct(w.apply.StageRuns), int32(w.epoch)
-		_, _ = p.ApplyDecisions(ctx, w.apply)
-		pipe.Rows(p, &applied)
-	}
-	if len(w.ends.Ended) > 0 {
-		w.ends.FromStates = runFrom
-		_, _ = p.EndRuns(ctx, w.ends)
-		pipe.Rows(p, &ended)
-	}
-	p.Text("commit")
-	if err := p.Send(ctx, conn); err != nil {
-		rollback(ctx, conn)
-		return err
-	}
-	w.receive(applied, ended)
-	return nil
-}
-
-// receive sorts what was written by where it has to go.
-func (w *writing) receive(applied []db.ApplyDecisionsRow, ended []db.EndRunsRow) {
-	a := w.answer
-	a.Changed = len(applied) + len(ended)
-	for _, row := range applied {
-		i := w.byID[span.StageKey{Run: row.RunID, Ord: row.Ord}]
-		r, grant := w.spans[i], w.held[i]
-		if row.ReadyAt != nil {
-			r.ReadyAt, r.NotBefore = *row.ReadyAt, row.ReadyAt.Add(w.works[i].v.Graph.Stages[row.Ord].Delay)
-			if w.works[i].late(*row.ReadyAt, w.works[i].v.Graph.Stages[row.Ord].Upstreams) {
-				a.Late++
-			}
-		}
-		switch w.apply.SpanPlaces[i] {
-		case 1:
-			a.Ready = append(a.Ready, r)
-		case 2:
-			a.Flights = append(a.Flights, span.Assignment{Header: r.Header, Par: 1, DispatchedAt: r.ReadyAt, Set: r.Set, Params: w.works[i].params})
-			a.Workers = append(a.Workers, grant.Worker)
-			w.held[i] = Grant{}
-		case 3:
-			// Aligned upstream shards may have succeeded already.
-			a.Aligned = append(a.Aligned, span.StageKey{Run: row.RunID, Ord: row.Ord})
-		}
-	}
-	a.Refused = w.grants()
-	for _, e := range ended {
-		a.Ended = append(a.Ended, e.RunID)
-		x := w.ending[e.RunID]
-		if e.FinishedAt != nil && x.late(*e.FinishedAt, nil) {
-			a.Late++
-		}
-	}
-}
-
-// late tells whether what was decided at that time could have been decided long before: when the named stages
-// (nil: all) were finished.
-func (x *work) late(at time.Time, ords []int) bool {
-	var newest time.Time
-	see := func(t time.Time) {
-		if t.After(newest) {
-			newest = t
-		}
-	}
-	if ords == nil {
-		for _, t := range x.finished {
-			see(t)
-		}
-	}
-	for _, ord := range ords {
-		see(x.finished[ord])
-	}
-	return !newest.IsZero() && at.Sub(newest) > LateAfter
-}
-
-// grants are the reservations that were not used.
-func (w *writing) grants() []Grant {
-	var unused []Grant
-	for _, g := range w.held {
-		if g != (Grant{}) {
-			unused = append(unused, g)
-		}
-	}
-	return unused
 }

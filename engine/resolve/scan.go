@@ -17,9 +17,12 @@ import (
 type Found struct {
 	Ready    []span.Ready
 	Ended    []uuid.UUID
+	Stages   []span.StageKey // decided: their dependents
 	Aligned  []span.StageKey
-	Runs     int // open runs looked at
-	Repaired int // decisions that had been due for longer than LateAfter, and lost retirements
+	Asked    []uuid.UUID // workers that were asked to drop flights: tell them to beat
+	Orphans  []uuid.UUID // runs whose parent does not wait for them any more: cancel them
+	Runs     int         // open runs looked at
+	Repaired int         // decisions that had been due for longer than LateAfter, and lost retirements
 }
 
 // Scan looks at every open run, page by page, and makes up for what events missed: stages whose retirement was
@@ -30,6 +33,9 @@ func (r *Resolver) Scan(ctx context.Context, conn Conn, page int) (Found, error)
 	q := db.New(conn)
 	var found Found
 	if err := r.retireEmpty(ctx, conn, q, page); err != nil {
+		return found, err
+	}
+	if err := r.wakeLost(ctx, conn, q, page, &found); err != nil {
 		return found, err
 	}
 	after := uuid.Nil
@@ -46,9 +52,17 @@ func (r *Resolver) Scan(ctx context.Context, conn Conn, page int) (Found, error)
 		if err := r.retireIdle(ctx, conn, q, ids, &found); err != nil {
 			return found, err
 		}
-		due, err := r.due(ctx, q, ids)
+		if err := r.orphans(ctx, q, ids, &found); err != nil {
+			return found, err
+		}
+		due, broken, err := r.due(ctx, q, ids)
 		if err != nil {
 			return found, err
+		}
+		if len(broken) > 0 {
+			if err := r.failFast(ctx, conn, q, broken, &found); err != nil {
+				return found, err
+			}
 		}
 		if len(due) == 0 {
 			continue
@@ -101,15 +115,46 @@ func (r *Resolver) retireIdle(ctx context.Context, conn Conn, q *db.Queries, ids
 	return err
 }
 
-// due are the runs among ids that have something to decide, read without locks.
-func (r *Resolver) due(ctx context.Context, q *db.Queries, ids []uuid.UUID) ([]uuid.UUID, error) {
+// failFast stops stages that should have stopped when one shard too many failed.
+func (r *Resolver) failFast(ctx context.Context, conn Conn, q *db.Queries, stages map[span.StageKey]bool, found *Found) error {
+	ids := make([]uuid.UUID, 0, len(stages))
+	for k := range stages {
+		ids = append(ids, k.Run)
+	}
+	rows, err := q.BrokenAmong(ctx, distinct(ids))
+	if err != nil {
+		return fmt.Errorf("counting failed shards of %d stages: %w", len(stages), err)
+	}
+	var keys []span.StageKey
+	for _, row := range rows {
+		if k := (span.StageKey{Run: row.RunID, Ord: row.Ord}); stages[k] {
+			keys = append(keys, k)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	receipt, err := span.FailFast(ctx, conn, r.Fence, keys)
+	if err != nil {
+		return err
+	}
+	found.Repaired += len(keys)
+	found.Asked = append(found.Asked, receipt.Asked...)
+	for _, d := range receipt.Decided {
+		found.Stages = append(found.Stages, d.StageKey)
+	}
+	return nil
+}
+
+// due are the runs among ids that have something to decide, and stages that fail fast and run, read without locks.
+func (r *Resolver) due(ctx context.Context, q *db.Queries, ids []uuid.UUID) ([]uuid.UUID, map[span.StageKey]bool, error) {
 	heads, err := q.RunHeads(ctx, ids)
 	if err != nil {
-		return nil, fmt.Errorf("reading open runs: %w", err)
+		return nil, nil, fmt.Errorf("reading open runs: %w", err)
 	}
 	stages, err := q.StagesOf(ctx, ids)
 	if err != nil {
-		return nil, fmt.Errorf("reading the stages of open runs: %w", err)
+		return nil, nil, fmt.Errorf("reading the stages of open runs: %w", err)
 	}
 	status := make(map[uuid.UUID]map[int]flow.Status, len(ids))
 	waited := make(map[uuid.UUID]map[int]time.Duration, len(ids))
@@ -122,6 +167,7 @@ func (r *Resolver) due(ctx context.Context, q *db.Queries, ids []uuid.UUID) ([]u
 		status[s.RunID][int(s.Ord)] = flow.Status{State: stage.StageState(s.State), Planned: s.ShardTotal >= 0, Total: int(max(s.ShardTotal, 0))}
 	}
 	var due []uuid.UUID
+	fast := make(map[span.StageKey]bool)
 	for _, h := range heads {
 		v, err := r.Versions.Get(ctx, q, h.VersionID)
 		if r.Versions.Unreadable(err) {
@@ -129,14 +175,22 @@ func (r *Resolver) due(ctx context.Context, q *db.Queries, ids []uuid.UUID) ([]u
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		look := func(ord int) (flow.Status, bool) { s, ok := status[h.RunID][ord]; return s, ok }
 		_, over := flow.Outcome(v.Graph, look)
-		if over || stage.RunState(h.State) == stage.RunRunning &&
-			(len(flow.Resolve(v.Graph, look, nil)) > 0 || len(expired(v.Graph, look, waited[h.RunID])) > 0) {
+		switch {
+		case over,
+			stage.RunState(h.State) == stage.RunCancelling && len(flow.ResolveCancelling(v.Graph, look, nil)) > 0,
+			stage.RunState(h.State) == stage.RunRunning &&
+				(len(flow.Resolve(v.Graph, look, nil)) > 0 || len(expired(v.Graph, look, waited[h.RunID])) > 0):
 			due = append(due, h.RunID)
 		}
+		for ord := range v.Graph.Stages {
+			if v.Graph.Stages[ord].FailFast && status[h.RunID][ord].State == stage.StageRunning {
+				fast[span.StageKey{Run: h.RunID, Ord: int16(ord)}] = true
+			}
+		}
 	}
-	return due, nil
+	return due, fast, nil
 }

@@ -55,30 +55,56 @@ func (q *Queries) ChildrenOf(ctx context.Context, children []uuid.UUID) ([]Child
 }
 
 const childrenOfParents = `-- name: ChildrenOfParents :many
-SELECT parent_run, ord, generation, shard, attempt, child_run FROM ax.child WHERE parent_run = ANY($1::uuid[])
+SELECT child_run FROM ax.child WHERE parent_run = ANY($1::uuid[])
 `
 
 // The runs that tasks of the given runs have started.
-func (q *Queries) ChildrenOfParents(ctx context.Context, parents []uuid.UUID) ([]AxChild, error) {
+func (q *Queries) ChildrenOfParents(ctx context.Context, parents []uuid.UUID) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, childrenOfParents, parents)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []AxChild
+	var items []uuid.UUID
 	for rows.Next() {
-		var i AxChild
-		if err := rows.Scan(
-			&i.ParentRun,
-			&i.Ord,
-			&i.Generation,
-			&i.Shard,
-			&i.Attempt,
-			&i.ChildRun,
-		); err != nil {
+		var child_run uuid.UUID
+		if err := rows.Scan(&child_run); err != nil {
 			return nil, err
 		}
-		items = append(items, i)
+		items = append(items, child_run)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const longEnded = `-- name: LongEnded :many
+SELECT x.run_id::uuid AS run_id
+FROM (SELECT unnest($1::uuid[]) AS run_id) x
+LEFT JOIN ax.run r ON r.run_id = x.run_id AND r.run_id = ANY($1::uuid[])
+WHERE r.run_id IS NULL OR r.finished_at < clock_timestamp() - make_interval(secs => $2::float8)
+`
+
+type LongEndedParams struct {
+	RunIds []uuid.UUID
+	LateS  float64
+}
+
+// Those of the runs that ended a while ago or are gone.
+func (q *Queries) LongEnded(ctx context.Context, arg LongEndedParams) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, longEnded, arg.RunIds, arg.LateS)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var run_id uuid.UUID
+		if err := rows.Scan(&run_id); err != nil {
+			return nil, err
+		}
+		items = append(items, run_id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -87,25 +113,32 @@ func (q *Queries) ChildrenOfParents(ctx context.Context, parents []uuid.UUID) ([
 }
 
 const parentsOf = `-- name: ParentsOf :many
-SELECT parent_run, ord, generation, shard, attempt, child_run FROM ax.child WHERE child_run = ANY($1::uuid[])
+SELECT c.parent_run, c.ord, c.generation, c.child_run
+FROM ax.child c JOIN ax.run r ON r.run_id = c.child_run
+WHERE c.child_run = ANY($1::uuid[]) AND r.run_id = ANY($1::uuid[]) AND r.state = 1
 `
 
-// Which tasks have started the given runs.
-func (q *Queries) ParentsOf(ctx context.Context, children []uuid.UUID) ([]AxChild, error) {
+type ParentsOfRow struct {
+	ParentRun  uuid.UUID
+	Ord        int16
+	Generation int16
+	ChildRun   uuid.UUID
+}
+
+// Which tasks have started which of the given runs, where these are not being cancelled.
+func (q *Queries) ParentsOf(ctx context.Context, children []uuid.UUID) ([]ParentsOfRow, error) {
 	rows, err := q.db.Query(ctx, parentsOf, children)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []AxChild
+	var items []ParentsOfRow
 	for rows.Next() {
-		var i AxChild
+		var i ParentsOfRow
 		if err := rows.Scan(
 			&i.ParentRun,
 			&i.Ord,
 			&i.Generation,
-			&i.Shard,
-			&i.Attempt,
 			&i.ChildRun,
 		); err != nil {
 			return nil, err

@@ -20,38 +20,47 @@ WITH x AS (
            unnest($7::uuid[]) AS span_id, unnest($8::smallint[]) AS place, -- 0 none, 1 ready, 2 flight, 3 parked
            unnest($9::uuid[]) AS worker_id, unnest($10::smallint[]) AS kind,
            unnest($11::int[]) AS n, unnest($12::text[])::int4multirange AS todo,
-           unnest($13::float8[]) AS delay_s,
-           unnest($14::int[]) AS version_id, unnest($15::smallint[]) AS level,
-           unnest($16::text[]) AS namespace, unnest($17::text[]) AS queue
+           unnest($13::float8[]) AS delay_s, unnest($14::float8[]) AS overall_s,
+           unnest($15::text[]) AS key, unnest($16::int[]) AS tolerate,
+           unnest($17::int[]) AS version_id, unnest($18::smallint[]) AS level,
+           unnest($19::text[]) AS namespace, unnest($20::text[]) AS queue
 ), u AS (
     UPDATE ax.stage s
-    SET state = x.state, shard_total = coalesce(nullif(x.total, -1), s.shard_total), reason = nullif(x.reason, ''),
+    SET state = x.state, shard_total = coalesce(nullif(x.total, -1), s.shard_total),
+        tolerate = nullif(x.tolerate, 0), reason = nullif(x.reason, ''),
         ready_at = clock_timestamp(), finished_at = CASE WHEN x.state >= 10 THEN clock_timestamp() END
     FROM x
-    WHERE s.run_id = ANY($18::uuid[]) AND s.run_id = x.run_id AND s.ord = x.ord
+    WHERE s.run_id = ANY($21::uuid[]) AND s.run_id = x.run_id AND s.ord = x.ord
       AND s.generation = x.generation AND s.state = 0
     RETURNING s.run_id, s.ord, s.ready_at
 ), rdy AS (
     INSERT INTO ax.ready (id, run_id, not_before, ready_at, version_id, n, ord, generation, kind, attempt, delivery,
-                          losses, level, namespace, queue, todo)
-    SELECT x.span_id, x.run_id, u.ready_at + make_interval(secs => x.delay_s), u.ready_at, x.version_id, x.n, x.ord, x.generation, x.kind, 1, 1, 0, x.level,
-           x.namespace, x.queue, x.todo
+                          losses, level, namespace, queue, key, todo)
+    SELECT x.span_id, x.run_id, u.ready_at + make_interval(secs => x.delay_s), u.ready_at, x.version_id, x.n, x.ord,
+           x.generation, x.kind, 1, 1, 0, x.level, x.namespace, x.queue, nullif(x.key, ''), x.todo
     FROM x JOIN u ON u.run_id = x.run_id AND u.ord = x.ord
     WHERE x.place = 1
 ), fly AS (
     INSERT INTO ax.flight (id, run_id, worker_id, ready_at, dispatched_at, version_id, epoch, par, ord, generation, kind,
-                           attempt, delivery, losses, level, namespace, queue, todo)
-    SELECT x.span_id, x.run_id, x.worker_id, u.ready_at, clock_timestamp(), x.version_id, $19::int, 1, x.ord,
-           x.generation, x.kind, 1, 1, 0, x.level, x.namespace, x.queue, x.todo
+                           attempt, delivery, losses, level, namespace, queue, key, todo)
+    SELECT x.span_id, x.run_id, x.worker_id, u.ready_at, clock_timestamp(), x.version_id, $22::int, 1, x.ord,
+           x.generation, x.kind, 1, 1, 0, x.level, x.namespace, x.queue, nullif(x.key, ''), x.todo
     FROM x JOIN u ON u.run_id = x.run_id AND u.ord = x.ord
     WHERE x.place = 2
 ), prk AS (
     INSERT INTO ax.parked (id, run_id, parked_at, ready_at, version_id, n, ord, generation, kind, attempt, delivery,
-                           losses, level, reason, namespace, queue, todo)
+                           losses, level, reason, namespace, queue, key, todo)
     SELECT x.span_id, x.run_id, now(), now(), x.version_id, x.n, x.ord, x.generation, 0, 1, 1, 0, x.level, 4,
-           x.namespace, x.queue, x.todo
+           x.namespace, x.queue, nullif(x.key, ''), x.todo
     FROM x JOIN u ON u.run_id = x.run_id AND u.ord = x.ord
     WHERE x.place = 3
+), exp AS (
+    INSERT INTO ax.expiry AS e (run_id, ord, generation, expires_at)
+    SELECT x.run_id, x.ord, x.generation, u.ready_at + make_interval(secs => x.delay_s + x.overall_s)
+    FROM x JOIN u ON u.run_id = x.run_id AND u.ord = x.ord
+    WHERE x.overall_s > 0 AND x.state < 10
+    ON CONFLICT (run_id, ord) DO UPDATE SET generation = excluded.generation, expires_at = excluded.expires_at
+    WHERE e.generation <= excluded.generation
 )
 SELECT u.run_id, u.ord, u.ready_at FROM u
 `
@@ -70,6 +79,9 @@ type ApplyDecisionsParams struct {
 	Ns          []int32
 	Todos       []string
 	DelaysS     []float64
+	OverallsS   []float64
+	Keys        []string
+	Tolerates   []int32
 	VersionIds  []int32
 	Levels      []int16
 	Namespaces  []string
@@ -85,7 +97,8 @@ type ApplyDecisionsRow struct {
 }
 
 // Releases, skips and fails waiting stages of locked runs, and gives the released ones their span: a ready
-// row, or at once a flight (flight_ids not null: a worker has room), or a parked row for aligned shards.
+// row, or at once a flight (flight_ids not null: a worker has room), or a parked row for aligned shards. A released
+// stage with an overall budget gets the time when it runs out of it: the budget counts from when it may be handed out.
 func (q *Queries) ApplyDecisions(ctx context.Context, arg ApplyDecisionsParams) ([]ApplyDecisionsRow, error) {
 	rows, err := q.db.Query(ctx, applyDecisions,
 		arg.StageRuns,
@@ -101,6 +114,9 @@ func (q *Queries) ApplyDecisions(ctx context.Context, arg ApplyDecisionsParams) 
 		arg.Ns,
 		arg.Todos,
 		arg.DelaysS,
+		arg.OverallsS,
+		arg.Keys,
+		arg.Tolerates,
 		arg.VersionIds,
 		arg.Levels,
 		arg.Namespaces,
@@ -116,6 +132,43 @@ func (q *Queries) ApplyDecisions(ctx context.Context, arg ApplyDecisionsParams) 
 	for rows.Next() {
 		var i ApplyDecisionsRow
 		if err := rows.Scan(&i.RunID, &i.Ord, &i.ReadyAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const brokenAmong = `-- name: BrokenAmong :many
+SELECT s.run_id, s.ord
+FROM ax.stage s
+JOIN (SELECT p.run_id, p.ord, p.generation, sum(p.n)::int AS failed
+      FROM ax.parked p
+      WHERE p.run_id = ANY($1::uuid[]) AND p.reason IN (1, 5, 6, 8, 9) AND p.kind = 0
+      GROUP BY p.run_id, p.ord, p.generation) p
+  ON p.run_id = s.run_id AND p.ord = s.ord AND p.generation = s.generation
+WHERE s.run_id = ANY($1::uuid[]) AND s.state = 2 AND p.failed > coalesce(s.tolerate, 0)
+`
+
+type BrokenAmongRow struct {
+	RunID uuid.UUID
+	Ord   int16
+}
+
+// Running stages of the given runs of which more shards have failed than they tolerate.
+func (q *Queries) BrokenAmong(ctx context.Context, runIds []uuid.UUID) ([]BrokenAmongRow, error) {
+	rows, err := q.db.Query(ctx, brokenAmong, runIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []BrokenAmongRow
+	for rows.Next() {
+		var i BrokenAmongRow
+		if err := rows.Scan(&i.RunID, &i.Ord); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -178,6 +231,9 @@ WHERE s.run_id = ANY($1::uuid[]) AND s.state IN (1, 2, 3)
                   WHERE f.run_id = ANY($1::uuid[])
                     AND f.run_id = s.run_id AND f.ord = s.ord AND f.generation = s.generation
                     AND NOT isempty(f.todo))
+  AND NOT EXISTS (SELECT 1 FROM ax.parked p
+                  WHERE p.run_id = ANY($1::uuid[]) AND p.reason IN (4, 7)
+                    AND p.run_id = s.run_id AND p.ord = s.ord AND p.generation = s.generation)
 `
 
 type IdleStagesRow struct {
@@ -185,7 +241,8 @@ type IdleStagesRow struct {
 	Ord   int16
 }
 
-// Released stages of the given runs that hold nothing ready and nothing in flight: their retirement was lost.
+// Released stages of the given runs that hold nothing ready and nothing in flight, and nothing that waits: their
+// retirement was lost.
 func (q *Queries) IdleStages(ctx context.Context, runIds []uuid.UUID) ([]IdleStagesRow, error) {
 	rows, err := q.db.Query(ctx, idleStages, runIds)
 	if err != nil {
@@ -237,7 +294,7 @@ func (q *Queries) LockRun(ctx context.Context, runID uuid.UUID) (LockRunRow, err
 }
 
 const lockRuns = `-- name: LockRuns :many
-SELECT run_id, version_id, state, level, namespace, queue,
+SELECT run_id, version_id, state, level, forced_level, namespace, queue, (trigger = 'child')::bool AS child,
        (CASE WHEN octet_length(params) <= 4096 THEN params END)::bytea AS params
 FROM ax.run
 WHERE run_id = ANY($1::uuid[]) AND finished_at IS NULL AND stuck IS NULL
@@ -246,13 +303,15 @@ FOR NO KEY UPDATE SKIP LOCKED
 `
 
 type LockRunsRow struct {
-	RunID     uuid.UUID
-	VersionID int32
-	State     int16
-	Level     int16
-	Namespace string
-	Queue     string
-	Params    []byte
+	RunID       uuid.UUID
+	VersionID   int32
+	State       int16
+	Level       int16
+	ForcedLevel *int16
+	Namespace   string
+	Queue       string
+	Child       bool
+	Params      []byte
 }
 
 // Locks open runs for a decision; those that another transaction holds are left for the next round.
@@ -270,8 +329,10 @@ func (q *Queries) LockRuns(ctx context.Context, runIds []uuid.UUID) ([]LockRunsR
 			&i.VersionID,
 			&i.State,
 			&i.Level,
+			&i.ForcedLevel,
 			&i.Namespace,
 			&i.Queue,
+			&i.Child,
 			&i.Params,
 		); err != nil {
 			return nil, err
@@ -405,7 +466,8 @@ func (q *Queries) RemainingOf(ctx context.Context, arg RemainingOfParams) ([]Rem
 }
 
 const stagesOf = `-- name: StagesOf :many
-SELECT run_id, ord, generation, state, coalesce(shard_total, -1)::int AS shard_total, finished_at,
+SELECT run_id, ord, generation, state, coalesce(shard_total, -1)::int AS shard_total, finished_at, level,
+       coalesce(key, '')::text AS key,
        extract(epoch FROM clock_timestamp() - since)::float8 AS waited_s
 FROM ax.stage WHERE run_id = ANY($1::uuid[])
 `
@@ -417,6 +479,8 @@ type StagesOfRow struct {
 	State      int16
 	ShardTotal int32
 	FinishedAt *time.Time
+	Level      *int16
+	Key        string
 	WaitedS    float64
 }
 
@@ -436,6 +500,8 @@ func (q *Queries) StagesOf(ctx context.Context, runIds []uuid.UUID) ([]StagesOfR
 			&i.State,
 			&i.ShardTotal,
 			&i.FinishedAt,
+			&i.Level,
+			&i.Key,
 			&i.WaitedS,
 		); err != nil {
 			return nil, err

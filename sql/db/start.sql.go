@@ -108,15 +108,49 @@ func (q *Queries) FindVersion(ctx context.Context, arg FindVersionParams) (int32
 	return id, err
 }
 
+const insertExpiries = `-- name: InsertExpiries :exec
+INSERT INTO ax.expiry (run_id, ord, generation, expires_at)
+SELECT x.run_id, x.ord, 1, greatest(now(), $1::timestamptz) + make_interval(secs => x.delay_s)
+FROM (SELECT unnest($2::uuid[]) AS run_id, unnest($3::smallint[]) AS ord,
+             unnest($4::float8[]) AS delay_s) x
+WHERE EXISTS (SELECT 1 FROM ax.run r WHERE r.run_id = $5)
+`
+
+type InsertExpiriesParams struct {
+	At      time.Time
+	RunIds  []uuid.UUID
+	Ords    []int16
+	DelaysS []float64
+	First   uuid.UUID
+}
+
+// When the roots with an overall budget run out of it.
+func (q *Queries) InsertExpiries(ctx context.Context, arg InsertExpiriesParams) error {
+	_, err := q.db.Exec(ctx, insertExpiries,
+		arg.At,
+		arg.RunIds,
+		arg.Ords,
+		arg.DelaysS,
+		arg.First,
+	)
+	return err
+}
+
 const insertReady = `-- name: InsertReady :exec
 INSERT INTO ax.ready (id, run_id, not_before, ready_at, version_id, n, ord, generation, kind, attempt, delivery,
-                      losses, level, namespace, queue, todo)
-SELECT unnest($1::uuid[]), unnest($2::uuid[]), now() + make_interval(secs => unnest($3::float8[])), now(),
-       unnest($4::int[]), 1, unnest($5::smallint[]), 1, unnest($6::smallint[]), 1, 1, 0,
-       unnest($7::smallint[]), $8, unnest($9::text[]), unnest($10::text[])::int4multirange
+                      losses, level, namespace, queue, key, todo)
+SELECT x.id, x.run_id, greatest(now(), $1::timestamptz) + make_interval(secs => x.delay_s), now(), x.version_id, 1, x.ord,
+       1, x.kind, 1, 1, 0, x.level, $2, x.queue, nullif(x.key, ''), x.todo::int4multirange
+FROM (SELECT unnest($3::uuid[]) AS id, unnest($4::uuid[]) AS run_id, unnest($5::float8[]) AS delay_s,
+             unnest($6::int[]) AS version_id, unnest($7::smallint[]) AS ord,
+             unnest($8::smallint[]) AS kind, unnest($9::smallint[]) AS level, unnest($10::text[]) AS queue,
+             unnest($11::text[]) AS key, unnest($12::text[]) AS todo) x
+WHERE EXISTS (SELECT 1 FROM ax.run r WHERE r.run_id = $13)
 `
 
 type InsertReadyParams struct {
+	At         time.Time
+	Namespace  string
 	Ids        []uuid.UUID
 	RunIds     []uuid.UUID
 	DelaysS    []float64
@@ -124,14 +158,17 @@ type InsertReadyParams struct {
 	Ords       []int16
 	Kinds      []int16
 	Levels     []int16
-	Namespace  string
 	Queues     []string
+	Keys       []string
 	Todos      []string
+	First      uuid.UUID
 }
 
 // The ready rows of runs that this transaction creates: no other transaction can see their stages yet.
 func (q *Queries) InsertReady(ctx context.Context, arg InsertReadyParams) error {
 	_, err := q.db.Exec(ctx, insertReady,
+		arg.At,
+		arg.Namespace,
 		arg.Ids,
 		arg.RunIds,
 		arg.DelaysS,
@@ -139,59 +176,124 @@ func (q *Queries) InsertReady(ctx context.Context, arg InsertReadyParams) error 
 		arg.Ords,
 		arg.Kinds,
 		arg.Levels,
-		arg.Namespace,
 		arg.Queues,
+		arg.Keys,
 		arg.Todos,
+		arg.First,
 	)
 	return err
 }
 
-const insertRuns = `-- name: InsertRuns :exec
-INSERT INTO ax.run (run_id, version_id, state, level, created_at, finished_at, namespace, flow, queue, trigger,
-                    params, tags)
-SELECT unnest($1::uuid[]), unnest($2::int[]), $3, unnest($4::smallint[]), now(),
-       CASE WHEN $5::bool THEN now() END, $6, unnest($7::text[]), unnest($8::text[]), $9,
-       unnest($10::bytea[]), nullif(unnest($11::text[]), '')::jsonb
+const insertRuns = `-- name: InsertRuns :many
+WITH w AS (
+    SELECT unnest($1::text[]) AS queue, unnest($2::smallint[]) AS level, unnest($3::int[]) AS n
+), no AS MATERIALIZED (
+    SELECT q.name, q.capacity, q.depth, q.pressure, q.core_level, w.level, w.n
+    FROM ax.queue q JOIN w ON w.queue = q.name
+    WHERE q.namespace = $4 AND q.name = ANY($1::text[]) AND q.capacity IS NOT NULL
+      AND (q.pressure >= 2 AND w.level > q.core_level OR q.depth + w.n > q.capacity)
+      AND NOT EXISTS (SELECT 1 FROM ax.setting s WHERE s.name = 'pressure' AND s.value = 'false')
+), ins AS (
+    INSERT INTO ax.run (run_id, version_id, state, level, created_at, finished_at, namespace, flow, queue, trigger,
+                        params, tags)
+    SELECT x.run_id, x.version_id, $5, x.level, now(), CASE WHEN $6::bool THEN now() END, $4, x.flow,
+           x.queue, $7, x.params, nullif(x.tags, '')::jsonb
+    FROM (SELECT unnest($8::uuid[]) AS run_id, unnest($9::int[]) AS version_id,
+                 unnest($10::smallint[]) AS level, unnest($11::text[]) AS flow, unnest($12::text[]) AS queue,
+                 unnest($13::bytea[]) AS params, unnest($14::text[]) AS tags) x
+    WHERE NOT EXISTS (SELECT 1 FROM no)
+      AND ($15::uuid IS NULL OR EXISTS (SELECT 1 FROM ax.run r WHERE r.run_id = $15::uuid))
+)
+SELECT no.name, no.capacity::int AS capacity, no.depth, no.pressure, no.core_level,
+       no.level::smallint AS level, no.n::int AS n
+FROM no
 `
 
 type InsertRunsParams struct {
+	WantQueues []string
+	WantLevels []int16
+	Wants      []int32
+	Namespace  string
+	State      int16
+	Ended      bool
+	Trigger    string
 	RunIds     []uuid.UUID
 	VersionIds []int32
-	State      int16
 	Levels     []int16
-	Ended      bool
-	Namespace  string
 	Flows      []string
 	Queues     []string
-	Trigger    string
 	Params     [][]byte
 	Tags       []string
+	First      *uuid.UUID
 }
 
-func (q *Queries) InsertRuns(ctx context.Context, arg InsertRunsParams) error {
-	_, err := q.db.Exec(ctx, insertRuns,
+type InsertRunsRow struct {
+	Name      string
+	Capacity  int32
+	Depth     int64
+	Pressure  int16
+	CoreLevel int16
+	Level     int16
+	N         int32
+}
+
+// Inserts runs unless a queue that they go to refuses: then nothing is inserted, here and by the statements below (they
+// look whether the run first is there), and the queues that refuse are returned. wants are the tasks that come to a queue
+// at a level: a queue under pressure refuses levels below its core, a full one refuses everything. The switch
+// "pressure" turns that off.
+func (q *Queries) InsertRuns(ctx context.Context, arg InsertRunsParams) ([]InsertRunsRow, error) {
+	rows, err := q.db.Query(ctx, insertRuns,
+		arg.WantQueues,
+		arg.WantLevels,
+		arg.Wants,
+		arg.Namespace,
+		arg.State,
+		arg.Ended,
+		arg.Trigger,
 		arg.RunIds,
 		arg.VersionIds,
-		arg.State,
 		arg.Levels,
-		arg.Ended,
-		arg.Namespace,
 		arg.Flows,
 		arg.Queues,
-		arg.Trigger,
 		arg.Params,
 		arg.Tags,
+		arg.First,
 	)
-	return err
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []InsertRunsRow
+	for rows.Next() {
+		var i InsertRunsRow
+		if err := rows.Scan(
+			&i.Name,
+			&i.Capacity,
+			&i.Depth,
+			&i.Pressure,
+			&i.CoreLevel,
+			&i.Level,
+			&i.N,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const insertStages = `-- name: InsertStages :exec
-INSERT INTO ax.stage (run_id, ord, state, shard_total, ready_at, finished_at, reason)
+INSERT INTO ax.stage (run_id, ord, state, shard_total, ready_at, finished_at, reason, key)
 SELECT x.run_id, x.ord, x.state, nullif(x.total, -1),
-       CASE WHEN x.state <> 0 THEN now() END, CASE WHEN x.state >= 10 THEN now() END, nullif(x.reason, '')
+       CASE WHEN x.state <> 0 THEN now() END, CASE WHEN x.state >= 10 THEN now() END, nullif(x.reason, ''),
+       nullif(x.key, '')
 FROM (SELECT unnest($1::uuid[]) AS run_id, unnest($2::smallint[]) AS ord,
              unnest($3::smallint[]) AS state, unnest($4::int[]) AS total,
-             unnest($5::text[]) AS reason) x
+             unnest($5::text[]) AS reason, unnest($6::text[]) AS key) x
+WHERE EXISTS (SELECT 1 FROM ax.run r WHERE r.run_id = $7)
 `
 
 type InsertStagesParams struct {
@@ -200,6 +302,8 @@ type InsertStagesParams struct {
 	States  []int16
 	Totals  []int32
 	Reasons []string
+	Keys    []string
+	First   uuid.UUID
 }
 
 // Roots are born released; the other stages wait.
@@ -210,6 +314,8 @@ func (q *Queries) InsertStages(ctx context.Context, arg InsertStagesParams) erro
 		arg.States,
 		arg.Totals,
 		arg.Reasons,
+		arg.Keys,
+		arg.First,
 	)
 	return err
 }
@@ -217,7 +323,7 @@ func (q *Queries) InsertStages(ctx context.Context, arg InsertStagesParams) erro
 const lastErrors = `-- name: LastErrors :many
 SELECT ord, generation, shard, attempt, delivery, outcome, finished_at, error
 FROM ax.result
-WHERE run_id = $1 AND outcome <> 10
+WHERE run_id = $1 AND outcome NOT IN (10, 13)
 ORDER BY finished_at DESC
 LIMIT $2
 `
@@ -300,10 +406,10 @@ SELECT s.ord, s.generation, s.state, s.shard_total, s.ready_at, s.finished_at, s
                  WHERE f.run_id = s.run_id AND f.ord = s.ord AND f.generation = s.generation AND f.kind = 0), 0)::int AS flight,
        coalesce((SELECT sum(p.n) FROM ax.parked p
                  WHERE p.run_id = s.run_id AND p.ord = s.ord AND p.generation = s.generation AND p.kind = 0
-                   AND p.reason IN (1, 5, 6)), 0)::int AS dead,
+                   AND p.reason IN (1, 5, 6, 8, 9)), 0)::int AS dead,
        coalesce((SELECT sum(p.n) FROM ax.parked p
                  WHERE p.run_id = s.run_id AND p.ord = s.ord AND p.generation = s.generation AND p.kind = 0
-                   AND p.reason NOT IN (1, 5, 6)), 0)::int AS parked
+                   AND p.reason NOT IN (1, 5, 6, 8, 9)), 0)::int AS parked
 FROM ax.stage s
 WHERE s.run_id = $1
 ORDER BY s.ord
@@ -385,6 +491,30 @@ func (q *Queries) RegisterFlow(ctx context.Context, arg RegisterFlowParams) erro
 		arg.Name,
 		arg.Owner,
 		arg.VersionID,
+	)
+	return err
+}
+
+const releaseRunKeys = `-- name: ReleaseRunKeys :exec
+DELETE FROM ax.run_key k
+USING (SELECT unnest($1::text[]) AS flow, unnest($2::text[]) AS key, unnest($3::uuid[]) AS run_id) x
+WHERE k.namespace = $4 AND k.flow = x.flow AND k.key = x.key AND k.run_id = x.run_id
+`
+
+type ReleaseRunKeysParams struct {
+	Flows     []string
+	Keys      []string
+	RunIds    []uuid.UUID
+	Namespace string
+}
+
+// Takes back idempotency keys that this transaction has bound to runs that it then did not start.
+func (q *Queries) ReleaseRunKeys(ctx context.Context, arg ReleaseRunKeysParams) error {
+	_, err := q.db.Exec(ctx, releaseRunKeys,
+		arg.Flows,
+		arg.Keys,
+		arg.RunIds,
+		arg.Namespace,
 	)
 	return err
 }

@@ -17,8 +17,17 @@ SELECT DISTINCT run_id FROM ax.parked WHERE reason = 7 AND run_id > @after ORDER
 
 -- name: ChildrenOfParents :many
 -- The runs that tasks of the given runs have started.
-SELECT parent_run, ord, generation, shard, attempt, child_run FROM ax.child WHERE parent_run = ANY(@parents::uuid[]);
+SELECT child_run FROM ax.child WHERE parent_run = ANY(@parents::uuid[]);
+
+-- name: LongEnded :many
+-- Those of the runs that ended a while ago or are gone.
+SELECT x.run_id::uuid AS run_id
+FROM (SELECT unnest(@run_ids::uuid[]) AS run_id) x
+LEFT JOIN ax.run r ON r.run_id = x.run_id AND r.run_id = ANY(@run_ids::uuid[])
+WHERE r.run_id IS NULL OR r.finished_at < clock_timestamp() - make_interval(secs => @late_s::float8);
 
 -- name: ParentsOf :many
--- Which tasks have started the given runs.
-SELECT parent_run, ord, generation, shard, attempt, child_run FROM ax.child WHERE child_run = ANY(@children::uuid[]);
+-- Which tasks have started which of the given runs, where these are not being cancelled.
+SELECT c.parent_run, c.ord, c.generation, c.child_run
+FROM ax.child c JOIN ax.run r ON r.run_id = c.child_run
+WHERE c.child_run = ANY(@children::uuid[]) AND r.run_id = ANY(@children::uuid[]) AND r.state = 1;

@@ -1,6 +1,6 @@
 -- name: LockRuns :many
 -- Locks open runs for a decision; those that another transaction holds are left for the next round.
-SELECT run_id, version_id, state, level, namespace, queue,
+SELECT run_id, version_id, state, level, forced_level, namespace, queue, (trigger = 'child')::bool AS child,
        (CASE WHEN octet_length(params) <= 4096 THEN params END)::bytea AS params
 FROM ax.run
 WHERE run_id = ANY(@run_ids::uuid[]) AND finished_at IS NULL AND stuck IS NULL
@@ -16,13 +16,15 @@ SELECT run_id FROM ax.run WHERE finished_at IS NULL AND stuck IS NULL AND run_id
 SELECT run_id, version_id, state, level, namespace, flow, queue FROM ax.run WHERE run_id = @run_id FOR NO KEY UPDATE;
 
 -- name: StagesOf :many
-SELECT run_id, ord, generation, state, coalesce(shard_total, -1)::int AS shard_total, finished_at,
+SELECT run_id, ord, generation, state, coalesce(shard_total, -1)::int AS shard_total, finished_at, level,
+       coalesce(key, '')::text AS key,
        extract(epoch FROM clock_timestamp() - since)::float8 AS waited_s
 FROM ax.stage WHERE run_id = ANY(@run_ids::uuid[]);
 
 -- name: ApplyDecisions :many
 -- Releases, skips and fails waiting stages of locked runs, and gives the released ones their span: a ready
--- row, or at once a flight (flight_ids not null: a worker has room), or a parked row for aligned shards.
+-- row, or at once a flight (flight_ids not null: a worker has room), or a parked row for aligned shards. A released
+-- stage with an overall budget gets the time when it runs out of it: the budget counts from when it may be handed out.
 WITH x AS (
     SELECT unnest(@stage_runs::uuid[]) AS run_id, unnest(@ords::smallint[]) AS ord,
            unnest(@generations::smallint[]) AS generation, unnest(@states::smallint[]) AS state,
@@ -30,12 +32,14 @@ WITH x AS (
            unnest(@span_ids::uuid[]) AS span_id, unnest(@span_places::smallint[]) AS place, -- 0 none, 1 ready, 2 flight, 3 parked
            unnest(@worker_ids::uuid[]) AS worker_id, unnest(@kinds::smallint[]) AS kind,
            unnest(@ns::int[]) AS n, unnest(@todos::text[])::int4multirange AS todo,
-           unnest(@delays_s::float8[]) AS delay_s,
+           unnest(@delays_s::float8[]) AS delay_s, unnest(@overalls_s::float8[]) AS overall_s,
+           unnest(@keys::text[]) AS key, unnest(@tolerates::int[]) AS tolerate,
            unnest(@version_ids::int[]) AS version_id, unnest(@levels::smallint[]) AS level,
            unnest(@namespaces::text[]) AS namespace, unnest(@queues::text[]) AS queue
 ), u AS (
     UPDATE ax.stage s
-    SET state = x.state, shard_total = coalesce(nullif(x.total, -1), s.shard_total), reason = nullif(x.reason, ''),
+    SET state = x.state, shard_total = coalesce(nullif(x.total, -1), s.shard_total),
+        tolerate = nullif(x.tolerate, 0), reason = nullif(x.reason, ''),
         ready_at = clock_timestamp(), finished_at = CASE WHEN x.state >= 10 THEN clock_timestamp() END
     FROM x
     WHERE s.run_id = ANY(@run_ids::uuid[]) AND s.run_id = x.run_id AND s.ord = x.ord
@@ -43,25 +47,32 @@ WITH x AS (
     RETURNING s.run_id, s.ord, s.ready_at
 ), rdy AS (
     INSERT INTO ax.ready (id, run_id, not_before, ready_at, version_id, n, ord, generation, kind, attempt, delivery,
-                          losses, level, namespace, queue, todo)
-    SELECT x.span_id, x.run_id, u.ready_at + make_interval(secs => x.delay_s), u.ready_at, x.version_id, x.n, x.ord, x.generation, x.kind, 1, 1, 0, x.level,
-           x.namespace, x.queue, x.todo
+                          losses, level, namespace, queue, key, todo)
+    SELECT x.span_id, x.run_id, u.ready_at + make_interval(secs => x.delay_s), u.ready_at, x.version_id, x.n, x.ord,
+           x.generation, x.kind, 1, 1, 0, x.level, x.namespace, x.queue, nullif(x.key, ''), x.todo
     FROM x JOIN u ON u.run_id = x.run_id AND u.ord = x.ord
     WHERE x.place = 1
 ), fly AS (
     INSERT INTO ax.flight (id, run_id, worker_id, ready_at, dispatched_at, version_id, epoch, par, ord, generation, kind,
-                           attempt, delivery, losses, level, namespace, queue, todo)
+                           attempt, delivery, losses, level, namespace, queue, key, todo)
     SELECT x.span_id, x.run_id, x.worker_id, u.ready_at, clock_timestamp(), x.version_id, @epoch::int, 1, x.ord,
-           x.generation, x.kind, 1, 1, 0, x.level, x.namespace, x.queue, x.todo
+           x.generation, x.kind, 1, 1, 0, x.level, x.namespace, x.queue, nullif(x.key, ''), x.todo
     FROM x JOIN u ON u.run_id = x.run_id AND u.ord = x.ord
     WHERE x.place = 2
 ), prk AS (
     INSERT INTO ax.parked (id, run_id, parked_at, ready_at, version_id, n, ord, generation, kind, attempt, delivery,
-                           losses, level, reason, namespace, queue, todo)
+                           losses, level, reason, namespace, queue, key, todo)
     SELECT x.span_id, x.run_id, now(), now(), x.version_id, x.n, x.ord, x.generation, 0, 1, 1, 0, x.level, 4,
-           x.namespace, x.queue, x.todo
+           x.namespace, x.queue, nullif(x.key, ''), x.todo
     FROM x JOIN u ON u.run_id = x.run_id AND u.ord = x.ord
     WHERE x.place = 3
+), exp AS (
+    INSERT INTO ax.expiry AS e (run_id, ord, generation, expires_at)
+    SELECT x.run_id, x.ord, x.generation, u.ready_at + make_interval(secs => x.delay_s + x.overall_s)
+    FROM x JOIN u ON u.run_id = x.run_id AND u.ord = x.ord
+    WHERE x.overall_s > 0 AND x.state < 10
+    ON CONFLICT (run_id, ord) DO UPDATE SET generation = excluded.generation, expires_at = excluded.expires_at
+    WHERE e.generation <= excluded.generation
 )
 SELECT u.run_id, u.ord, u.ready_at FROM u;
 
@@ -83,7 +94,8 @@ UPDATE ax.run SET stuck = @code::text, version = version + 1 WHERE run_id = @run
 SELECT run_id FROM ax.run WHERE finished_at IS NULL AND run_id > @after ORDER BY run_id LIMIT @most;
 
 -- name: IdleStages :many
--- Released stages of the given runs that hold nothing ready and nothing in flight: their retirement was lost.
+-- Released stages of the given runs that hold nothing ready and nothing in flight, and nothing that waits: their
+-- retirement was lost.
 SELECT s.run_id, s.ord FROM ax.stage s
 WHERE s.run_id = ANY(@run_ids::uuid[]) AND s.state IN (1, 2, 3)
   AND NOT EXISTS (SELECT 1 FROM ax.ready r
@@ -92,7 +104,21 @@ WHERE s.run_id = ANY(@run_ids::uuid[]) AND s.state IN (1, 2, 3)
   AND NOT EXISTS (SELECT 1 FROM ax.flight f
                   WHERE f.run_id = ANY(@run_ids::uuid[])
                     AND f.run_id = s.run_id AND f.ord = s.ord AND f.generation = s.generation
-                    AND NOT isempty(f.todo));
+                    AND NOT isempty(f.todo))
+  AND NOT EXISTS (SELECT 1 FROM ax.parked p
+                  WHERE p.run_id = ANY(@run_ids::uuid[]) AND p.reason IN (4, 7)
+                    AND p.run_id = s.run_id AND p.ord = s.ord AND p.generation = s.generation);
+
+-- name: BrokenAmong :many
+-- Running stages of the given runs of which more shards have failed than they tolerate.
+SELECT s.run_id, s.ord
+FROM ax.stage s
+JOIN (SELECT p.run_id, p.ord, p.generation, sum(p.n)::int AS failed
+      FROM ax.parked p
+      WHERE p.run_id = ANY(@run_ids::uuid[]) AND p.reason IN (1, 5, 6, 8, 9) AND p.kind = 0
+      GROUP BY p.run_id, p.ord, p.generation) p
+  ON p.run_id = s.run_id AND p.ord = s.ord AND p.generation = s.generation
+WHERE s.run_id = ANY(@run_ids::uuid[]) AND s.state = 2 AND p.failed > coalesce(s.tolerate, 0);
 
 -- name: RemainingOf :many
 -- What a stage's current generation still holds anywhere: one statement, so one snapshot.

@@ -32,29 +32,70 @@ WITH x AS (
 )
 SELECT flow, key, run_id FROM mine;
 
--- name: InsertRuns :exec
-INSERT INTO ax.run (run_id, version_id, state, level, created_at, finished_at, namespace, flow, queue, trigger,
-                    params, tags)
-SELECT unnest(@run_ids::uuid[]), unnest(@version_ids::int[]), @state, unnest(@levels::smallint[]), now(),
-       CASE WHEN @ended::bool THEN now() END, @namespace, unnest(@flows::text[]), unnest(@queues::text[]), @trigger,
-       unnest(@params::bytea[]), nullif(unnest(@tags::text[]), '')::jsonb;
+-- name: InsertRuns :many
+-- Inserts runs unless a queue that they go to refuses: then nothing is inserted, here and by the statements below (they
+-- look whether the run first is there), and the queues that refuse are returned. wants are the tasks that come to a queue
+-- at a level: a queue under pressure refuses levels below its core, a full one refuses everything. The switch
+-- "pressure" turns that off.
+WITH w AS (
+    SELECT unnest(@want_queues::text[]) AS queue, unnest(@want_levels::smallint[]) AS level, unnest(@wants::int[]) AS n
+), no AS MATERIALIZED (
+    SELECT q.name, q.capacity, q.depth, q.pressure, q.core_level, w.level, w.n
+    FROM ax.queue q JOIN w ON w.queue = q.name
+    WHERE q.namespace = @namespace AND q.name = ANY(@want_queues::text[]) AND q.capacity IS NOT NULL
+      AND (q.pressure >= 2 AND w.level > q.core_level OR q.depth + w.n > q.capacity)
+      AND NOT EXISTS (SELECT 1 FROM ax.setting s WHERE s.name = 'pressure' AND s.value = 'false')
+), ins AS (
+    INSERT INTO ax.run (run_id, version_id, state, level, created_at, finished_at, namespace, flow, queue, trigger,
+                        params, tags)
+    SELECT x.run_id, x.version_id, @state, x.level, now(), CASE WHEN @ended::bool THEN now() END, @namespace, x.flow,
+           x.queue, @trigger, x.params, nullif(x.tags, '')::jsonb
+    FROM (SELECT unnest(@run_ids::uuid[]) AS run_id, unnest(@version_ids::int[]) AS version_id,
+                 unnest(@levels::smallint[]) AS level, unnest(@flows::text[]) AS flow, unnest(@queues::text[]) AS queue,
+                 unnest(@params::bytea[]) AS params, unnest(@tags::text[]) AS tags) x
+    WHERE NOT EXISTS (SELECT 1 FROM no)
+      AND (sqlc.narg(first)::uuid IS NULL OR EXISTS (SELECT 1 FROM ax.run r WHERE r.run_id = sqlc.narg(first)::uuid))
+)
+SELECT no.name, no.capacity::int AS capacity, no.depth, no.pressure, no.core_level,
+       no.level::smallint AS level, no.n::int AS n
+FROM no;
 
 -- name: InsertStages :exec
 -- Roots are born released; the other stages wait.
-INSERT INTO ax.stage (run_id, ord, state, shard_total, ready_at, finished_at, reason)
+INSERT INTO ax.stage (run_id, ord, state, shard_total, ready_at, finished_at, reason, key)
 SELECT x.run_id, x.ord, x.state, nullif(x.total, -1),
-       CASE WHEN x.state <> 0 THEN now() END, CASE WHEN x.state >= 10 THEN now() END, nullif(x.reason, '')
+       CASE WHEN x.state <> 0 THEN now() END, CASE WHEN x.state >= 10 THEN now() END, nullif(x.reason, ''),
+       nullif(x.key, '')
 FROM (SELECT unnest(@run_ids::uuid[]) AS run_id, unnest(@ords::smallint[]) AS ord,
              unnest(@states::smallint[]) AS state, unnest(@totals::int[]) AS total,
-             unnest(@reasons::text[]) AS reason) x;
+             unnest(@reasons::text[]) AS reason, unnest(@keys::text[]) AS key) x
+WHERE EXISTS (SELECT 1 FROM ax.run r WHERE r.run_id = @first);
 
 -- name: InsertReady :exec
 -- The ready rows of runs that this transaction creates: no other transaction can see their stages yet.
 INSERT INTO ax.ready (id, run_id, not_before, ready_at, version_id, n, ord, generation, kind, attempt, delivery,
-                      losses, level, namespace, queue, todo)
-SELECT unnest(@ids::uuid[]), unnest(@run_ids::uuid[]), now() + make_interval(secs => unnest(@delays_s::float8[])), now(),
-       unnest(@version_ids::int[]), 1, unnest(@ords::smallint[]), 1, unnest(@kinds::smallint[]), 1, 1, 0,
-       unnest(@levels::smallint[]), @namespace, unnest(@queues::text[]), unnest(@todos::text[])::int4multirange;
+                      losses, level, namespace, queue, key, todo)
+SELECT x.id, x.run_id, greatest(now(), @at::timestamptz) + make_interval(secs => x.delay_s), now(), x.version_id, 1, x.ord,
+       1, x.kind, 1, 1, 0, x.level, @namespace, x.queue, nullif(x.key, ''), x.todo::int4multirange
+FROM (SELECT unnest(@ids::uuid[]) AS id, unnest(@run_ids::uuid[]) AS run_id, unnest(@delays_s::float8[]) AS delay_s,
+             unnest(@version_ids::int[]) AS version_id, unnest(@ords::smallint[]) AS ord,
+             unnest(@kinds::smallint[]) AS kind, unnest(@levels::smallint[]) AS level, unnest(@queues::text[]) AS queue,
+             unnest(@keys::text[]) AS key, unnest(@todos::text[]) AS todo) x
+WHERE EXISTS (SELECT 1 FROM ax.run r WHERE r.run_id = @first);
+
+-- name: InsertExpiries :exec
+-- When the roots with an overall budget run out of it.
+INSERT INTO ax.expiry (run_id, ord, generation, expires_at)
+SELECT x.run_id, x.ord, 1, greatest(now(), @at::timestamptz) + make_interval(secs => x.delay_s)
+FROM (SELECT unnest(@run_ids::uuid[]) AS run_id, unnest(@ords::smallint[]) AS ord,
+             unnest(@delays_s::float8[]) AS delay_s) x
+WHERE EXISTS (SELECT 1 FROM ax.run r WHERE r.run_id = @first);
+
+-- name: ReleaseRunKeys :exec
+-- Takes back idempotency keys that this transaction has bound to runs that it then did not start.
+DELETE FROM ax.run_key k
+USING (SELECT unnest(@flows::text[]) AS flow, unnest(@keys::text[]) AS key, unnest(@run_ids::uuid[]) AS run_id) x
+WHERE k.namespace = @namespace AND k.flow = x.flow AND k.key = x.key AND k.run_id = x.run_id;
 
 -- name: Run :one
 SELECT run_id, version_id, state, level, version, created_at, finished_at, namespace, flow, queue, trigger, params,
@@ -82,10 +123,10 @@ SELECT s.ord, s.generation, s.state, s.shard_total, s.ready_at, s.finished_at, s
                  WHERE f.run_id = s.run_id AND f.ord = s.ord AND f.generation = s.generation AND f.kind = 0), 0)::int AS flight,
        coalesce((SELECT sum(p.n) FROM ax.parked p
                  WHERE p.run_id = s.run_id AND p.ord = s.ord AND p.generation = s.generation AND p.kind = 0
-                   AND p.reason IN (1, 5, 6)), 0)::int AS dead,
+                   AND p.reason IN (1, 5, 6, 8, 9)), 0)::int AS dead,
        coalesce((SELECT sum(p.n) FROM ax.parked p
                  WHERE p.run_id = s.run_id AND p.ord = s.ord AND p.generation = s.generation AND p.kind = 0
-                   AND p.reason NOT IN (1, 5, 6)), 0)::int AS parked
+                   AND p.reason NOT IN (1, 5, 6, 8, 9)), 0)::int AS parked
 FROM ax.stage s
 WHERE s.run_id = @run_id
 ORDER BY s.ord;
@@ -94,6 +135,6 @@ ORDER BY s.ord;
 -- The newest failures of a run, for people.
 SELECT ord, generation, shard, attempt, delivery, outcome, finished_at, error
 FROM ax.result
-WHERE run_id = @run_id AND outcome <> 10
+WHERE run_id = @run_id AND outcome NOT IN (10, 13)
 ORDER BY finished_at DESC
 LIMIT @most;
