@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"testing"
 	"time"
 
@@ -50,6 +51,27 @@ func TestWindowPassesOverAFloodOfOneKey(t *testing.T) {
 	c.worker(nil, f)
 	p.end(holder, -1, ok)
 	c.endAll(p, append(first, flood[:100]...))
+}
+
+// Many keys with a little each are passed over as one with much is.
+func TestWindowPassesOverManyFullKeys(t *testing.T) {
+	c := newCluster(t, func(cfg *engine.Config) { cfg.PerLane = 100 })
+	f := flow.New("f", stage.New("a", nopFor, stage.Key{From: "params.customer", Limit: 1}))
+	const keys = 150
+	of := func(i int) string { return "full" + strconv.Itoa(i%keys) }
+	c.startIn(f, keys, func(i int, s *control.Start) { customer(of(i))(i, s) })
+	p := c.puppet(keys, f)
+	holders := p.await(keys)
+	full := c.startIn(f, 4*keys, func(i int, s *control.Start) { customer(of(i))(i, s) })
+	others := c.startIn(f, 10, func(i int, s *control.Start) { customer(string(rune('a' + i)))(i, s) })
+	kill := c.worker(nil, f)
+	c.end(stage.RunSucceeded, others...)
+	kill()
+	for _, h := range holders {
+		p.end(h, -1, ok)
+	}
+	c.endAll(p, full)
+	c.check(history.Options{Ended: true})
 }
 
 // Each way in which a stage as a whole can be kept back leaves the other stages of its queue and level alone.

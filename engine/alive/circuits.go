@@ -101,9 +101,18 @@ func (w *Watch) moveCircuits(ctx context.Context, rows []db.WorkersRow) error {
 // adopt takes over what the rows say and this watch did not write: what an earlier leader left, and an operator's acts.
 func (w *Watch) adopt(ctx context.Context, now time.Time) error {
 	c := w.circuits
+	there := make(map[circuitKey]bool, len(c.rows))
+	defer func() {
+		for k, x := range c.known {
+			if x.version > 0 && !there[k] {
+				delete(c.known, k) // somebody has deleted its row
+			}
+		}
+	}()
 	for i := range c.rows {
 		row := &c.rows[i]
 		k := circuitKey{row.Namespace, row.Kind, row.Name}
+		there[k] = true
 		x := c.known[k]
 		if x != nil && x.version == row.Version {
 			continue

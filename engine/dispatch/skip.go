@@ -24,8 +24,12 @@ type skipping struct {
 // skipped is a group that is passed over.
 type skipped struct{ left, low int } // in memory; when to look again
 
-// judgeRest is the least time between two looks at a crowded lane.
-const judgeRest = 200 * time.Millisecond
+const (
+	// judgeRest is the least time between two looks at a crowded lane.
+	judgeRest = 200 * time.Millisecond
+	// mostSkipped bounds the keys that a lane passes over, and so what its query has to carry.
+	mostSkipped = 20_000
+)
 
 // late tells whether a retry window would hold the span.
 func late(r *span.Ready) bool { return r.Attempt > 1 && r.Kind != span.Plan }
@@ -151,7 +155,7 @@ func (l *Loop) judgeLane(ln *lane) {
 	passed := false
 	for _, g := range list {
 		// A group that holds an eighth of the lane is passed over; smaller ones too while they fill half of it together.
-		if len(g.ids) < l.perLane/8 && blocked < l.perLane/2 {
+		if len(g.ids) < l.perLane/8 && blocked < l.perLane/2 || len(ln.keys) >= mostSkipped {
 			break
 		}
 		blocked -= len(g.ids)

@@ -106,6 +106,7 @@ func (l *Loop) enter(ctx context.Context, ln *lane, r span.Ready) error {
 		delete(l.timers, r.ID)
 	}
 	if r.NotBefore.After(now) {
+		l.board.RemoveSpan(r.ID)
 		l.timers[r.ID] = l.wheel.Add(r.NotBefore, timer{span: r})
 		return nil
 	}
