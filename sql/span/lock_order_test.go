@@ -215,7 +215,8 @@ func TestReadyIsLockedInOrder(t *testing.T) {
 			return err
 		},
 		"cancel": func(f *fixture, q *db.Queries, _ []uuid.UUID) error {
-			return q.ParkReady(f.ctx, db.ParkReadyParams{RunID: f.run, Reason: int16(span.Cancelled)})
+			_, err := q.ParkReady(f.ctx, db.ParkReadyParams{RunID: f.run, Reason: int16(span.Cancelled)})
+			return err
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
