@@ -43,6 +43,7 @@ type Board struct {
 	aging, strict                       bool
 	at                                  int64 // ns since 1970, as told last
 	running                             bool  // a round has been
+	woken                               bool  // a rate has opened since the last one
 
 	spans    map[uuid.UUID]*node
 	runs     map[uuid.UUID]*node // first pending span of each run

@@ -168,8 +168,8 @@ func (b *Board) change(r *rate) {
 	}
 }
 
-// tell lets time pass: starts get their time, and lanes whose rates leave room by now return to sight. It tells whether any did.
-func (b *Board) tell(now int64) (woken bool) {
+// tell lets time pass: starts get their time, and lanes whose rates leave room by now return to sight.
+func (b *Board) tell(now int64) {
 	if now < b.at {
 		for _, r := range b.rates {
 			for _, g := range r.rings {
@@ -202,9 +202,8 @@ func (b *Board) tell(now int64) (woken bool) {
 		b.opening.remove(0)
 		b.wake(&r.waiters)
 		b.reopen(r)
-		woken = true
+		b.woken = true
 	}
-	return woken
 }
 
 // see sets the time when no round has told it yet.
@@ -332,9 +331,10 @@ func (b *Board) TakeRates() []RateState {
 	return list
 }
 
-// NextRate tells when the first lane that waits for a rate may go on by the passing of time, if there is one. Ask it after Round.
+// NextRate tells when the first lane that waits for a rate may go on by the passing of time, if there is one: now, when one has
+// come to be so since the last Round. Ask it after Round.
 func (b *Board) NextRate(now time.Time) (time.Time, bool) {
-	if b.tell(now.UnixNano()) {
+	if b.tell(now.UnixNano()); b.woken {
 		return now, true
 	}
 	if b.opening.empty() {

@@ -263,6 +263,11 @@ func TestNextRate(t *testing.T) {
 			if g := b.Round(at.Add(-1), 100); len(g) != 0 {
 				t.Fatalf("granted %d before %v", len(g), at)
 			}
+			for range rapid.IntRange(0, 2).Draw(t, "asked") {
+				if again, ok := b.NextRate(at); !ok || !again.Equal(at) {
+					t.Fatalf("asked at %v: %v, %v", at, again, ok)
+				}
+			}
 			g := b.Round(at, 1)
 			for turns := 0; len(g) == 0; turns++ { // another rate holds it: that one opens later
 				later, ok := b.NextRate(at)

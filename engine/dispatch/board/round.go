@@ -104,7 +104,7 @@ func (b *Board) seated(l *lane) bool {
 func (b *Board) Round(now time.Time, maxGrants int) []Grant {
 	at := now.UnixNano()
 	b.tell(at)
-	b.running = true
+	b.running, b.woken = true, false
 	if maxGrants <= 0 || len(b.active) == 0 {
 		return nil
 	}
