@@ -64,12 +64,7 @@ func (x *scene) wide() []Gate {
 	if x.state.Ended() {
 		return nil
 	}
-	var gates []Gate
-	if x.run.Stuck != nil {
-		gates = append(gates, gate(GateStuck, false, "the run is stuck: the engine cannot decide it (%s)", *x.run.Stuck))
-	} else if x.version == nil {
-		gates = append(gates, gate(GateStuck, false, "the run's flow version %d cannot be read by this binary", x.run.VersionID))
-	}
+	gates := x.stuck()
 	switch {
 	case x.lease == nil:
 		gates = append(gates, gate(GateLeader, false, "no engine has ever led this database"))
@@ -83,6 +78,28 @@ func (x *scene) wide() []Gate {
 		gates = append(gates, x.paused("run", h.Name))
 	}
 	return gates
+}
+
+// ofTasks are the gates of wide that keep ready tasks back too: a run that nobody can decide still has its ready
+// work handed out.
+func (x *scene) ofTasks() []Gate {
+	gates := x.wide()
+	if x.version == nil {
+		return gates
+	}
+	return slices.DeleteFunc(gates, func(g Gate) bool { return g.Name == GateStuck })
+}
+
+// stuck is the closed gate of a run that the engine cannot decide.
+func (x *scene) stuck() []Gate {
+	switch {
+	case x.run.Stuck != nil:
+		return []Gate{gate(GateStuck, false, "the run is stuck: the engine cannot decide it (%s)", *x.run.Stuck)}
+	case x.version == nil:
+		return []Gate{gate(GateStuck, false, "the run's flow version %d cannot be read by this binary", x.run.VersionID)}
+	default:
+		return nil
+	}
 }
 
 // paused is the gate of something that an operator has paused.

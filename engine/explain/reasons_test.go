@@ -185,7 +185,14 @@ func TestReasons(t *testing.T) {
 		s.exec(`UPDATE ax.run SET stuck = 'bad_graph' WHERE run_id = $1`, run)
 		r := s.why(run)
 		says(t, r.Diagnosis, "the run is stuck: the engine cannot decide it (bad_graph)")
-		shut(t, s.why(run, "a", 0).Gates, explain.GateStuck)
+		// What is ready is handed out all the same; only decisions are not made.
+		for _, g := range s.why(run, "a", 0).Gates {
+			if g.Name == explain.GateStuck {
+				t.Errorf("a ready task has the gate %+v", g)
+			}
+		}
+		s.clear(run, 0, stage.StageRunning, 1)
+		shut(t, s.why(run, "a").Gates, explain.GateStuck)
 	})
 
 	t.Run("budget", func(t *testing.T) {

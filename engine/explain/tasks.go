@@ -155,7 +155,7 @@ func fateOf(r db.WhyReadyRow) Fate {
 
 // readyGates are all gates of a ready row: the run's, its own time, and the Board's.
 func (x *scene) readyGates(ord int, r db.WhyReadyRow) []Gate {
-	gates := x.wide()
+	gates := x.ofTasks()
 	if x.version == nil {
 		return gates
 	}

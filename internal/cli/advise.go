@@ -84,10 +84,10 @@ func timeoutTable(stages []advise.Timeout) table {
 		row := []string{s.Flow, s.Stage, watch.Count(s.Samples), "", "", "", "", watch.Duration(s.Current), "", ""}
 		if s.Samples > 0 {
 			row[3] = fmt.Sprintf("%.1f %%", 100*s.FailedShare())
-			row[4], row[5], row[6] = watch.Duration(s.P50), watch.Duration(s.P99), watch.Duration(s.Max)
+			row[4], row[5], row[6] = took(s.P50), took(s.P99), took(s.Max)
 		}
 		if s.To > 0 {
-			row[8] = watch.Duration(s.From) + " to " + watch.Duration(s.To)
+			row[8] = between(watch.Duration(s.From), watch.Duration(s.To))
 		}
 		switch s.Fit {
 		case advise.FitUnknown:
@@ -113,9 +113,9 @@ func timeoutTable(stages []advise.Timeout) table {
 func handlerTable(handlers []advise.Handler) table {
 	t := table{{"STAGE", "COME/S", "WAIT", "TAKE", "WAITING", "EXPECTED", "NEEDED AT ONCE", "SLOTS", "SUGGESTED", "VERDICT"}}
 	for _, h := range handlers {
-		suggested, verdict := fmt.Sprintf("%d to %d slots", h.SlotsFrom, h.SlotsTo), "enough"
+		suggested, verdict := between(watch.Count(h.SlotsFrom), watch.Count(h.SlotsTo))+" slots", "enough"
 		if h.WorkersTo > 0 {
-			suggested += fmt.Sprintf(" (%d to %d workers of %d)", h.WorkersFrom, h.WorkersTo, h.Each)
+			suggested += fmt.Sprintf(" (workers of %d: %s)", h.Each, between(watch.Count(h.WorkersFrom), watch.Count(h.WorkersTo)))
 		}
 		switch {
 		case h.Workers == 0:
@@ -125,8 +125,8 @@ func handlerTable(handlers []advise.Handler) table {
 		case h.Samples == 0:
 			verdict = "nothing has finished yet"
 		}
-		t = append(t, []string{h.Flow + "/" + h.Stage, perSecond(h.PerSecond), watch.Duration(h.Wait), watch.Duration(h.Exec), watch.Count(h.Waiting),
-			fmt.Sprintf("%.1f", h.Expected), fmt.Sprintf("%.1f", h.Needed), fmt.Sprintf("%d on %d workers", h.Slots, h.Workers), suggested, verdict})
+		t = append(t, []string{h.Flow + "/" + h.Stage, perSecond(h.PerSecond), took(h.Wait), took(h.Exec), watch.Count(h.Waiting),
+			fmt.Sprintf("%.1f", h.Expected), fmt.Sprintf("%.1f", h.Needed), fmt.Sprintf("%d on %s", h.Slots, plural(h.Workers, "worker")), suggested, verdict})
 	}
 	return t
 }
@@ -143,11 +143,11 @@ func queueTable(queues []advise.Queue) table {
 		verdict := "enough"
 		switch {
 		case q.Short:
-			verdict = fmt.Sprintf("the limit is too low: give %d to %d", q.SlotsFrom, q.SlotsTo)
+			verdict = fmt.Sprintf("the limit is too low: give %s", between(watch.Count(q.SlotsFrom), watch.Count(q.SlotsTo)))
 		case q.Small:
 			verdict = "the expected work fills more than 60 % of the capacity"
 		}
-		t = append(t, []string{q.Name, perSecond(q.PerSecond), watch.Duration(q.Wait), watch.Duration(q.Exec), watch.Count(q.Waiting),
+		t = append(t, []string{q.Name, perSecond(q.PerSecond), took(q.Wait), took(q.Exec), watch.Count(q.Waiting),
 			fmt.Sprintf("%.1f", q.Expected), fmt.Sprintf("%.1f", q.Needed), bound(q.Limit), bound(q.Capacity), verdict})
 	}
 	return t
@@ -158,4 +158,20 @@ func perSecond(n float64) string {
 		return watch.Count(int(n + 0.5))
 	}
 	return fmt.Sprintf("%.2f", n)
+}
+
+// between writes "4 to 6", or "4" when both are the same.
+func between(from, to string) string {
+	if from == to {
+		return from
+	}
+	return from + " to " + to
+}
+
+// took writes how long something took; short times in milliseconds.
+func took(d time.Duration) string {
+	if d > 0 && d < time.Second {
+		return fmt.Sprintf("%.3gms", float64(d)/float64(time.Millisecond))
+	}
+	return watch.Duration(d)
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -94,8 +95,10 @@ func (a *app) why(r *explain.Report) {
 	for i := range r.Stages {
 		st := &r.Stages[i]
 		a.say("\n  %s, %s: %s", st.Stage, words(st.State), st.Diagnosis)
-		a.gates(s, "    ", st.Gates, false)
-		a.groups(s, "    ", st.Groups, false)
+		a.gates(s, "    ", without(st.Gates, r.Gates), false)
+		if len(st.Groups) != 1 || st.Groups[0].Diagnosis != st.Diagnosis { // else it was said already
+			a.groups(s, "    ", st.Groups, false)
+		}
 		a.child(s, "    ", st.Child)
 	}
 	if r.More > 0 {
@@ -144,6 +147,25 @@ func (a *app) gates(s signs, indent string, gates []explain.Gate, all bool) {
 	}
 }
 
+// without leaves out the gates that were shown before.
+func without(gates, shown []explain.Gate) []explain.Gate {
+	var rest []explain.Gate
+	for _, g := range gates {
+		if !slices.ContainsFunc(shown, func(x explain.Gate) bool { return x.Name == g.Name && x.Reason == g.Reason }) {
+			rest = append(rest, g)
+		}
+	}
+	return rest
+}
+
+// plural writes "1 worker", "2 workers".
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return watch.Count(n) + " " + what + "s"
+}
+
 // groups writes what has become of a stage's tasks.
 func (a *app) groups(s signs, indent string, groups []explain.Group, all bool) {
 	for _, g := range groups {
@@ -151,7 +173,11 @@ func (a *app) groups(s signs, indent string, groups []explain.Group, all bool) {
 		if g.Shards != "" && g.Tasks > 1 {
 			shards = " [" + g.Shards + "]"
 		}
-		a.say("%s%s %s%s: %s", indent, watch.Count(g.Tasks), words(string(g.Fate)), shards, g.Diagnosis)
+		why := ""
+		if g.Diagnosis != words(string(g.Fate)) {
+			why = ": " + g.Diagnosis
+		}
+		a.say("%s%s %s%s%s", indent, watch.Count(g.Tasks), words(string(g.Fate)), shards, why)
 		if all {
 			a.gates(s, indent+"  ", g.Gates, true)
 			if g.Next != "" {
@@ -188,10 +214,10 @@ func (a *app) past(r *explain.Report) {
 		if p.Partial {
 			some = " (of those looked at)"
 		}
-		a.say("ran    %s results by %d workers, up to attempt %d%s", watch.Count(p.Results), p.Workers, p.Attempts, some)
+		a.say("ran    %s by %s, up to attempt %d%s", plural(p.Results, "result"), plural(p.Workers, "worker"), p.Attempts, some)
 	}
 	for _, x := range p.Last {
-		line := fmt.Sprintf("  attempt %d: %s after %s, %s", x.Attempt, words(x.Outcome), watch.Duration(x.FinishedAt.Sub(x.StartedAt)), clockTime(x.FinishedAt))
+		line := fmt.Sprintf("  attempt %d: %s after %s, %s", x.Attempt, words(x.Outcome), took(x.FinishedAt.Sub(x.StartedAt)), clockTime(x.FinishedAt))
 		if x.Delivery > 1 {
 			line += fmt.Sprintf(", handed out %d times", x.Delivery)
 		}

@@ -17,7 +17,7 @@ func TestWhyNothingRuns(t *testing.T) {
 	if !strings.HasPrefix(lines[0], "no engine has ever led this database") || !strings.HasPrefix(lines[1], "next: start an engine: `ax server`") {
 		t.Errorf("it begins with\n%s\n%s", lines[0], lines[1])
 	}
-	says(t, stdout, "run "+s.Run+" of flow daily-recon: running", "-- leader", "pull, running:", "1 ready: no engine", "reconcile, waiting:", "started by cli")
+	says(t, stdout, "run "+s.Run+" of flow daily-recon: running", "-- leader", "pull, running: no engine", "reconcile, waiting:", "started by cli")
 	stdout, _ = x.ax(0, "why", s.Run[:13]+"/reconcile")
 	says(t, stdout, "stage reconcile of run "+s.Run, "-- upstream", `all_success: of 1 upstream 1 undecided: "pull" is running`)
 	stdout, _ = x.ax(0, "why", s.Run+"/pull/0")
@@ -63,14 +63,14 @@ func TestWhyItFailedAndAdvice(t *testing.T) {
 	says(t, strings.SplitN(stdout, "\n", 2)[0], "failed after", "reconcile: failed", "297 of 300 shards succeeded", "3 dead (dead for", "the sums differ")
 	says(t, stdout, "next: see to the error, then retry: `ax run retry "+s.Run+" reconcile`")
 	stdout, _ = x.ax(0, "why", s.Run+"/reconcile/107")
-	says(t, stdout, "shard 107 of stage reconcile", "dead", "after 1 attempt of 3 (not retryable): the sums differ", "attempt 1: failed after", "1 results by 1 workers")
+	says(t, stdout, "shard 107 of stage reconcile", "dead", "after 1 attempt of 3 (not retryable): the sums differ", "attempt 1: failed after", "1 result by 1 worker,")
 	stdout, _ = x.ax(0, "why", s.Run+"/reconcile/108")
 	says(t, stdout, "succeeded in attempt 1")
 	stdout, _ = x.ax(0, "why", s.Run+"/report")
 	says(t, stdout, "upstream failed: all_success: of 1 upstream")
 
 	stdout, _ = x.ax(0, "advise", "daily-recon")
-	says(t, stdout, "297", "too loose: what hangs is found late", "1.0s to 1.0s", "too few samples: 1 of 100", "daily-recon/reconcile", "capacity by queue", "default")
+	says(t, stdout, "297", "too loose: what hangs is found late", "1.0s", "too few samples: 1 of 100", "daily-recon/reconcile", "capacity by queue", "default")
 	var advice struct {
 		Timeouts []struct {
 			Stage, Fit string
