@@ -32,6 +32,8 @@ type OnceConfig struct {
 	DataDir string
 	// Namespace of the run. Default "default".
 	Namespace string
+	// Also are flows that the run needs beside its own: those that its stages run as sub-flows.
+	Also []flow.Definition
 	// Prepare is called before the run starts, with a pool of the migrated database: to make tables and data, and
 	// to give the pool to what the handlers are methods of.
 	Prepare func(ctx context.Context, pool *pgxpool.Pool) error
@@ -87,7 +89,7 @@ func onceIn[P any](ctx context.Context, cfg OnceConfig, url string, console *wat
 	if err := axsql.Migrate(ctx, url); err != nil {
 		return err
 	}
-	p, err := Open(ctx, Config{DatabaseURL: url, Namespace: cfg.Namespace, Flows: []flow.Definition{f}, Engine: true,
+	p, err := Open(ctx, Config{DatabaseURL: url, Namespace: cfg.Namespace, Flows: append([]flow.Definition{f}, cfg.Also...), Engine: true,
 		TuneEngine: cfg.TuneEngine, TuneWorker: cfg.TuneWorker, MaxConns: cfg.MaxConns, Logger: cfg.Logger})
 	if err != nil {
 		return err
