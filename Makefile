@@ -17,6 +17,9 @@ TEST    ?=
 PKG     ?= ./...
 # More arguments for every benchmark, and where the databases are if not embedded (AX_DATABASE_URL).
 BENCH   ?=
+# Scenarios of a soak, and the first one's seed.
+SEEDS   ?= 300
+BASE    ?= $(shell date +%Y%m%d)000
 # Arguments for the mutants, such as MUTANTS="-only fence".
 MUTANTS ?=
 
@@ -59,6 +62,10 @@ bench: ## Run the benchmark programs; bench/peers, a module of its own, is run b
 .PHONY: mutants
 mutants: ## Break the code on purpose, one line at a time: the tests must notice
 	SQLC="$(SQLC)" go run ./scripts/mutants $(MUTANTS)
+
+.PHONY: soak
+soak: ## Play 300 random scenarios and more (SEEDS), from another seed each day (BASE)
+	AX_METAMORPH_SEEDS=$(SEEDS) AX_METAMORPH_BASE=$(BASE) go test -race -count=1 -timeout=3h -v -run 'TestMetamorphic$$' ./internal/metamorph
 
 .PHONY: clean
 clean: ## Remove the tools in ./bin
