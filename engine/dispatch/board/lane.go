@@ -263,9 +263,6 @@ func (s *strand) room() (limit, starts int) {
 	return limit, starts
 }
 
-// open tells whether every gate of the strand is open.
-func (s *strand) open() bool { return s.lane.closed() < 0 && s.closed() < 0 }
-
 // closed is the number of the lane's first closed gate: a scope or, behind those, a rate; -1 when all are open.
 func (l *lane) closed() int {
 	for i := range len(l.scopes) + len(l.passes) {

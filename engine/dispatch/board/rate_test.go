@@ -401,7 +401,7 @@ func TestRateWhenTheClockStepsBack(t *testing.T) {
 	for _, step := range []time.Duration{500 * time.Millisecond, time.Hour} {
 		b := newBoard(t, Config{})
 		b.SetWorker(aWorker(1, 100))
-		real, offset := epoch, time.Duration(0)
+		truth, offset := epoch, time.Duration(0)
 		var starts []time.Time
 		for i := range 200 {
 			b.AddSpan(epoch, one(i+1, func(s *Span) { s.StageKey, s.StageRate = "ns/f/s", Rate{5, time.Second} }))
@@ -410,11 +410,11 @@ func TestRateWhenTheClockStepsBack(t *testing.T) {
 			if i == 333 {
 				offset = -step
 			}
-			for _, g := range b.Round(real.Add(offset), 100) {
-				starts = append(starts, real)
+			for _, g := range b.Round(truth.Add(offset), 100) {
+				starts = append(starts, truth)
 				b.Left(g.Flight, 0)
 			}
-			real = real.Add(10 * time.Millisecond)
+			truth = truth.Add(10 * time.Millisecond)
 		}
 		if len(starts) < 5*8 {
 			t.Errorf("after a step of %s: %d starts in 10 s", step, len(starts))
