@@ -17,7 +17,8 @@ import (
 // books is the dispatcher's Board as the tables have it.
 type books struct {
 	*dispatch.View
-	now time.Time
+	now   time.Time
+	beatS float64 // seconds since the oldest heartbeat
 }
 
 // open makes the Board, once a call.
@@ -29,7 +30,12 @@ func (s *session) open(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("reading the dispatcher's books: %w", err)
 	}
-	s.books = &books{v, now}
+	s.books = &books{View: v, now: now}
+	oldest, err := s.q.WhyBeats(ctx)
+	if err != nil {
+		return fmt.Errorf("reading the heartbeats: %w", err)
+	}
+	s.books.beatS = max(0, now.Sub(oldest).Seconds())
 	return nil
 }
 

@@ -139,6 +139,8 @@ func (x *scene) ofBoard(b board.Gate, perTask time.Duration, slots int) Gate {
 		}
 	}
 	switch b.Name {
+	case board.GateCapability, board.GateCapacity:
+		g.AgeS = x.books.beatS
 	case board.GateTurn:
 		g.Used = &b.Used
 		if about := time.Duration(b.Used) * perTask / time.Duration(max(1, slots)); !b.Open && b.Used > 0 && about >= time.Second {

@@ -101,9 +101,9 @@ func (x *scene) parkedGroup(ord int, r db.WhyParkedRow) Group {
 			end("cancelled %s ago: %s", ago, *x.stages[ord].row.Reason)
 		}
 	case span.Skipped:
-		text := "skipped %s ago: its condition was false, or an operator skipped it"
-		if x.version.Graph.Stages[ord].Conditional && span.Kind(r.Kind) == span.Plan {
-			text = "skipped %s ago: its condition was false"
+		text := "skipped %s ago by an operator"
+		if x.version.Graph.Stages[ord].Conditional {
+			text = "skipped %s ago: its condition was false, or an operator skipped it"
 		}
 		end(text, ago)
 	case span.UpstreamFailed:

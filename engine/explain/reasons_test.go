@@ -241,7 +241,7 @@ func TestReasons(t *testing.T) {
 			{span.Poison, "dead", "of its workers died while they held it alone"},
 			{span.Discarded, "discarded", "discarded by an operator"},
 			{span.Cancelled, "cancelled", "cancelled 3"},
-			{span.Skipped, "skipped", "its condition was false, or an operator skipped it"},
+			{span.Skipped, "skipped", "ago by an operator"},
 		} {
 			run := s.start(busy)
 			s.clear(run, 0, stage.StageRunning, 1)

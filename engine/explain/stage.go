@@ -188,19 +188,27 @@ func (x *scene) waitingGates(ord int, deep bool) []Gate {
 	gates := x.wide()
 	g := x.version.Graph
 	spec := &g.Stages[ord]
-	if x.state == stage.RunCancelling && spec.TeardownOf == nil {
-		return append(gates, gate(GateCancel, false, "the run is being cancelled, and with it every stage that waits"))
-	}
 	if x.state.Ended() {
 		return append(gates, gate(GateDecision, false, "the run has ended"))
 	}
-	for _, d := range flow.Resolve(g, x.status, []int{ord}) {
+	resolve := flow.Resolve
+	if x.state == stage.RunCancelling {
+		resolve = flow.ResolveCancelling
+	}
+	for _, d := range resolve(g, x.status, []int{ord}) {
 		if d.Ord != ord {
 			continue
 		}
-		gates = append(gates, gate(GateUpstream, true, "decided: %s (%s)", strings.ReplaceAll(d.Act.String(), "_", " "), d.Reason))
+		what := strings.ReplaceAll(d.Act.String(), "_", " ")
+		if d.Reason != "" {
+			what += ": " + d.Reason
+		}
+		if x.state == stage.RunCancelling && spec.TeardownOf == nil {
+			gates = append(gates, gate(GateCancel, false, "the run is being cancelled, and with it every stage that waits"))
+		}
+		gates = append(gates, gate(GateUpstream, true, "decided (%s)", what))
 		return append(gates, gate(GateDecision, false,
-			"it is to be decided (%s: %s): the engine does so with the next event, or with its full scan (every 10 s)", strings.ReplaceAll(d.Act.String(), "_", " "), d.Reason))
+			"it is to be decided (%s): the engine does so with the next event, or with its full scan (every 10 s)", what))
 	}
 	up := gate(GateUpstream, false, "%s", x.upstreamText(ord, deep))
 	since := x.stages[ord].row.Since

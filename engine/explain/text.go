@@ -111,6 +111,9 @@ func oneLine(text string) string {
 
 // indices writes a multirange, maybe cut off, for people: "{[0,5),[7,8)}" is "0-4,7". A plan's index is "plan".
 func indices(multirange string) string {
+	if multirange == "{}" {
+		return ""
+	}
 	var parts []string
 	rest := strings.Trim(multirange, "{}")
 	whole := strings.HasSuffix(multirange, "}")

@@ -140,7 +140,7 @@ func (a *app) gates(s signs, indent string, gates []explain.Gate, all bool) {
 			sign = s.open
 		}
 		age := ""
-		if g.AgeS >= 1 {
+		if g.AgeS >= 5 { // what is younger than two heartbeats is news
 			age = fmt.Sprintf(" (as of %.0f s ago)", g.AgeS)
 		}
 		a.say("%s%-2s %-12s %s%s", indent, sign, g.Name, g.Reason, age)

@@ -12,6 +12,18 @@ import (
 	"github.com/google/uuid"
 )
 
+const whyBeats = `-- name: WhyBeats :one
+SELECT coalesce(min(w.seen_at), clock_timestamp())::timestamptz AS oldest FROM ax.worker w
+`
+
+// How old the oldest heartbeat is that the workers' gates were judged by.
+func (q *Queries) WhyBeats(ctx context.Context) (time.Time, error) {
+	row := q.db.QueryRow(ctx, whyBeats)
+	var oldest time.Time
+	err := row.Scan(&oldest)
+	return oldest, err
+}
+
 const whyChildren = `-- name: WhyChildren :many
 SELECT c.ord, c.generation, c.shard, c.attempt, c.child_run
 FROM ax.child c

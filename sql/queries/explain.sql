@@ -129,3 +129,7 @@ WHERE namespace = @namespace AND kind = ANY(@kinds::text[]) AND name = ANY(@name
 
 -- name: WhyLearned :many
 SELECT handler, mean_ns, samples FROM ax.learned WHERE handler = ANY(@handlers::text[]);
+
+-- name: WhyBeats :one
+-- How old the oldest heartbeat is that the workers' gates were judged by.
+SELECT coalesce(min(w.seen_at), clock_timestamp())::timestamptz AS oldest FROM ax.worker w;
