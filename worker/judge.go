@@ -31,7 +31,7 @@ func (t *task) failure(err, cause error) span.Result {
 	}
 	v := t.judge(err)
 	r := t.resultOf(stage.Failed)
-	r.Again, r.Delay = v.again, v.delay
+	r.Again, r.Delay, r.Exact = v.again, v.delay, v.exact
 	f := failureOf(err, r.Again).identify()
 	r.Error, r.Fingerprint = f.encode(), f.Fingerprint
 	t.health = health{failed: r.Again, downstream: v.downstream, text: f.Message}
@@ -54,6 +54,7 @@ func (t *task) timedOut(code string, cause error, text string) span.Result {
 type judgement struct {
 	again      bool
 	delay      time.Duration
+	exact      bool   // the error has said so
 	downstream string // the one that has failed; "": not said
 }
 
@@ -68,17 +69,17 @@ func (t *task) judge(err error) (v judgement) {
 	}()
 	v.again = retry.Retryable(err)
 	if d, ok := stage.RetryAfterOf(err); ok {
-		v.delay = onGrid(d)
+		v.delay, v.exact = onGrid(d), true
 	}
 	v.downstream = stage.DownstreamOf(err)
 	return v
 }
 
-// onGrid is the least delay of at least d that package span, which lets what has failed together be due together, does
-// not make shorter.
+// onGrid makes a delay up to 10 ms, or a hundredth, longer, so that what has failed together and asks for about the same
+// is due together: each time that something is due at is a row.
 func onGrid(d time.Duration) time.Duration {
-	q := 100 * time.Millisecond
-	for q*2 <= d/16 {
+	q := 10 * time.Millisecond
+	for q*2 <= d/100 {
 		q *= 2
 	}
 	if rest := d % q; rest > 0 {

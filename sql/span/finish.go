@@ -22,6 +22,8 @@ type Result struct {
 	Output, Error     []byte
 	Again             bool          // the policy allows another attempt if the limit does
 	Delay             time.Duration // before that attempt
+	// Exact keeps Delay off the grid on which retries become due: it is what somebody asked for, and not what a policy says.
+	Exact bool
 	// Fingerprint is Error with what differs from one occurrence to the next left out: dead indices are grouped by it. Cut
 	// to MaxFingerprint bytes; "": none.
 	Fingerprint string
@@ -247,6 +249,7 @@ func (c *call) placeFailures(places *placing, t taken) {
 	type group struct {
 		why         Reason
 		delay       time.Duration
+		exact       bool
 		fingerprint string
 	}
 	groups := make(map[group]*indices)
@@ -263,7 +266,9 @@ func (c *call) placeFailures(places *placing, t taken) {
 		case x.Outcome == stage.NotNeeded:
 			g.why = NotNeeded
 		case x.Again && int(t.Attempt) < limit:
-			g.why, g.delay = Retry, x.Delay.Truncate(quantum(x.Delay))
+			if g.why, g.delay, g.exact = Retry, x.Delay, x.Exact; !x.Exact {
+				g.delay = x.Delay.Truncate(quantum(x.Delay))
+			}
 		default:
 			g.why, g.fingerprint = Exhausted, x.Fingerprint
 		}
@@ -277,7 +282,10 @@ func (c *call) placeFailures(places *placing, t taken) {
 	}
 	key := StageKey{t.Run, t.Ord}
 	for _, g := range order {
-		_, reason := places.putError(t.Header, groups[g].set(), g.why, g.delay, size, g.fingerprint)
+		place, reason := places.putError(t.Header, groups[g].set(), g.why, g.delay, size, g.fingerprint)
+		if place == ToReady && g.exact {
+			places.ready.QuantumMs[len(places.ready.QuantumMs)-1] = 1
+		}
 		if reason == Dead && report.FailFast && t.Kind == Shards && places.running(key) {
 			places.fast = append(places.fast, key)
 		}
