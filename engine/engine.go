@@ -16,6 +16,7 @@ import (
 
 	"axflow/engine/alive"
 	"axflow/engine/clock"
+	"axflow/engine/control"
 	"axflow/engine/dispatch"
 	"axflow/engine/dispatch/board"
 	"axflow/engine/leader"
@@ -157,7 +158,7 @@ func (e *Engine) lead(ctx context.Context, term leader.Term) error {
 	if err != nil {
 		return fmt.Errorf("reading the database's clock: %w", err)
 	}
-	t, err := e.assemble(term, now, conns)
+	t, err := e.assemble(term, now, pool, conns)
 	if err != nil {
 		return err
 	}
@@ -186,7 +187,7 @@ func (e *Engine) pool(ctx context.Context, term leader.Term) (*pgxpool.Pool, err
 	term.Configure(cfg.ConnConfig)
 	axsql.ConfigurePool(cfg)
 	cfg.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
-	cfg.MaxConns, cfg.MinConns = 5, 0
+	cfg.MaxConns, cfg.MinConns = 6, 0
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("opening the leader's pool: %w", err)
@@ -206,7 +207,7 @@ type term struct {
 	jumped  chan struct{}
 }
 
-func (e *Engine) assemble(lead leader.Term, now *clock.Clock, conns []*pgxpool.Conn) (*term, error) {
+func (e *Engine) assemble(lead leader.Term, now *clock.Clock, pool *pgxpool.Pool, conns []*pgxpool.Conn) (*term, error) {
 	t := &term{box: e.cfg.Bus.SubscribeEngine(), jumped: make(chan struct{}, 1)}
 	t.jumps, t.stop = now.Subscribe()
 	fence := axsql.Fence{Name: LeaseName, Epoch: lead.Epoch}
@@ -228,7 +229,8 @@ func (e *Engine) assemble(lead leader.Term, now *clock.Clock, conns []*pgxpool.C
 	t.watch = alive.New(alive.Config{Conn: leaderConn{conns[1]}, Fence: fence, Term: lead, Versions: e.versions, Box: t.box, Out: workers, Bus: e.cfg.Bus, Clock: now.Now,
 		Look: lookWorkers, Beat: e.cfg.Beat, TTL: e.cfg.WorkerTTL, Overdue: e.cfg.Overdue, Stats: &e.stats, Logger: e.cfg.Logger})
 	t.scanner = &scanner{conn: leaderConn{conns[2]}, fence: fence, resolver: resolver(), every: e.cfg.Scan, retention: e.cfg.Retention, look: lookRuns, box: t.box,
-		bus: e.cfg.Bus, stats: &e.stats, logger: e.cfg.Logger}
+		bus: e.cfg.Bus, stats: &e.stats, logger: e.cfg.Logger, orphans: orphans{pool: pool, bus: e.cfg.Bus, versions: e.versions,
+			who: control.Who{Actor: fmt.Sprintf("leader/%d", lead.Epoch), Reason: "the task that started it does not wait for it any more"}}}
 	t.gauge = &gauge{conn: leaderConn{conns[3]}, fence: fence, box: t.box, stats: &e.stats, logger: e.cfg.Logger}
 	return t, nil
 }

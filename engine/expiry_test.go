@@ -15,7 +15,7 @@ import (
 func TestOverallBudgetRunsOut(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, nil)
-	a := stage.New("a", nop, stage.Timeout{Overall: 2 * time.Second})
+	a := stage.New("a", nop, stage.Timeout{Overall: time.Hour})
 	f := flow.New("f", a, stage.New("b", nop).After(a))
 	p := c.puppet(1, f)
 	ids := c.startIn(f, 2, nil)
@@ -23,6 +23,7 @@ func TestOverallBudgetRunsOut(t *testing.T) {
 	if n := c.number(`SELECT count(*) FROM ax.expiry`); n != 2 {
 		t.Fatalf("%d budgets, want 2", n)
 	}
+	c.exec(`UPDATE ax.expiry SET expires_at = clock_timestamp() + interval '1 second'`)
 	c.failOver()
 	c.until("asks", 1, `SELECT count(*) FROM ax.ask WHERE kind = 1 AND execution_id = $1`, held.ID)
 	c.until("expired", 1, `SELECT count(*) FROM ax.parked WHERE reason = 8`)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"axflow/engine/dispatch"
@@ -32,6 +33,7 @@ type scanner struct {
 	look       <-chan struct{}
 	box        *hint.Box[hint.Engine]
 	bus        *hint.Bus
+	orphans    orphans
 	stats      *dispatch.Stats
 	logger     *slog.Logger
 	partitions time.Time
@@ -79,13 +81,19 @@ func (s *scanner) scan(ctx context.Context) error {
 		s.stats.Repaired.Add(uint64(found.Repaired))
 		s.logger.Warn("the full scan repaired what events missed", "epoch", s.fence.Epoch, "repaired", found.Repaired, "runs", found.Runs)
 	}
-	if len(found.Ready)+len(found.Aligned) > 0 {
-		s.box.Put(hint.Engine{Ready: found.Ready, Stages: found.Aligned})
+	if stages := slices.Concat(found.Stages, found.Aligned); len(found.Ready)+len(stages) > 0 {
+		s.box.Put(hint.Engine{Ready: found.Ready, Stages: stages})
+	}
+	for _, id := range found.Asked {
+		s.bus.ToWorker(id, hint.Worker{Asks: true})
 	}
 	if len(found.Ended) > 0 {
 		s.bus.RunsEnded(found.Ended)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return s.orphans.cancel(ctx, found.Orphans)
 }
 
 // turnDays makes the partitions of the coming days and drops what is past its retention.

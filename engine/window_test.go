@@ -63,7 +63,7 @@ func TestWindowPassesOverManyFullKeys(t *testing.T) {
 	p := c.puppet(keys, f)
 	holders := p.await(keys)
 	full := c.startIn(f, 4*keys, func(i int, s *control.Start) { customer(of(i))(i, s) })
-	others := c.startIn(f, 10, func(i int, s *control.Start) { customer(string(rune('a' + i)))(i, s) })
+	others := c.startIn(f, 10, func(i int, s *control.Start) { customer(string(rune('a'+i)))(i, s) })
 	kill := c.worker(nil, f)
 	c.end(stage.RunSucceeded, others...)
 	kill()
