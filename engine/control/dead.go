@@ -1,12 +1,18 @@
 package control
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
 	"axflow/shard"
+	"axflow/sql/db"
 	"axflow/sql/span"
+	"axflow/sql/versions"
 	"axflow/stage"
 )
 
@@ -102,4 +108,126 @@ type ReplayJob struct {
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 	FinishedAt    *time.Time
+}
+
+// deadPage is how many parked rows are read at a time.
+const deadPage = 500
+
+// DeadAfter calls each for the dead letters of a namespace that a filter picks, in the order of their ids from after on
+// (exclusive), until it returns false or an error.
+func DeadAfter(ctx context.Context, q *db.Queries, cache *versions.Cache, namespace string, f DeadFilter, after uuid.UUID, each func(DeadLetter) (bool, error)) error {
+	p := db.DeadRowsParams{Namespace: namespace, After: after, Flow: f.Flow, Fingerprint: f.Fingerprint, Most: deadPage}
+	if f.Run != uuid.Nil {
+		p.Run = &f.Run
+	}
+	if !f.Since.IsZero() {
+		p.Since = &f.Since
+	}
+	if !f.Until.IsZero() {
+		p.Until = &f.Until
+	}
+	for {
+		rows, err := q.DeadRows(ctx, p)
+		if err != nil {
+			return fmt.Errorf("reading dead letters: %w", err)
+		}
+		for _, r := range rows {
+			p.After = r.ID
+			v, err := cache.Get(ctx, q, r.VersionID)
+			if err != nil {
+				return err
+			}
+			set, err := shard.ParseSet(r.Todo)
+			if err != nil {
+				return fmt.Errorf("reading parked row %s: %w", r.ID, err)
+			}
+			l := DeadLetter{ID: r.ID, Run: r.RunID, Flow: r.Flow, Stage: v.Graph.Stages[r.Ord].Name, Ord: int(r.Ord), Generation: int(r.Generation),
+				Indices: set, Attempt: int(r.Attempt), Reason: span.ParkReason(r.Reason), Fingerprint: r.Fingerprint, DiedAt: r.ParkedAt, Failure: failureOf(r.Error)}
+			if f.Stage != "" && f.Stage != l.Stage || f.Code != "" && f.Code != l.Failure.Code {
+				continue
+			}
+			if more, err := each(l); err != nil || !more {
+				return err
+			}
+		}
+		if len(rows) < deadPage {
+			return nil
+		}
+	}
+}
+
+func (c *Client) dead(ctx context.Context, f DeadFilter, each func(DeadLetter)) error {
+	return DeadAfter(ctx, c.q, c.cfg.Versions, c.cfg.Namespace, f, uuid.Nil, func(l DeadLetter) (bool, error) { each(l); return true, nil })
+}
+
+// failureOf reads an error as workers write it; what is none of theirs is a message.
+func failureOf(text []byte) Failure {
+	if len(text) == 0 {
+		return Failure{}
+	}
+	var f Failure
+	if err := json.Unmarshal(text, &f); err != nil {
+		return Failure{Message: string(text)}
+	}
+	return f
+}
+
+// DeadLetters groups the dead letters by flow, stage and fingerprint, the largest group first.
+func (c *Client) DeadLetters(ctx context.Context, f DeadFilter) ([]DeadGroup, error) {
+	most, err := pageSize(f.Most, 10_000)
+	if err != nil {
+		return nil, err
+	}
+	type key struct{ flow, stage, fingerprint string }
+	groups := make(map[key]*DeadGroup)
+	runs := make(map[key]map[uuid.UUID]bool)
+	if err := c.dead(ctx, f, func(l DeadLetter) {
+		k := key{l.Flow, l.Stage, l.Fingerprint}
+		g := groups[k]
+		if g == nil {
+			g = &DeadGroup{Flow: l.Flow, Stage: l.Stage, Fingerprint: l.Fingerprint, First: l.DiedAt}
+			groups[k], runs[k] = g, make(map[uuid.UUID]bool)
+		}
+		g.Count += l.Indices.Len()
+		runs[k][l.Run] = true
+		if l.DiedAt.Before(g.First) {
+			g.First = l.DiedAt
+		}
+		if !l.DiedAt.Before(g.Last) {
+			g.Last, g.Example, g.ExampleRun, g.ExampleIndex = l.DiedAt, l.Failure, l.Run, l.Indices.Min()
+		}
+	}); err != nil {
+		return nil, err
+	}
+	all := make([]DeadGroup, 0, len(groups))
+	for k, g := range groups {
+		g.Runs = len(runs[k])
+		all = append(all, *g)
+	}
+	slices.SortFunc(all, func(a, b DeadGroup) int {
+		if a.Count != b.Count {
+			return b.Count - a.Count
+		}
+		return compare(a.Flow+"/"+a.Stage+"/"+a.Fingerprint, b.Flow+"/"+b.Stage+"/"+b.Fingerprint)
+	})
+	return all[:min(len(all), most)], nil
+}
+
+// DeadList lists dead letters, newest first.
+func (c *Client) DeadList(ctx context.Context, f DeadFilter) ([]DeadLetter, error) {
+	most, err := pageSize(f.Most, 10_000)
+	if err != nil {
+		return nil, err
+	}
+	var all []DeadLetter
+	if err := c.dead(ctx, f, func(l DeadLetter) {
+		if len(all) >= 2*most {
+			all = append(all[:0], all[most:]...)
+		}
+		all = append(all, l)
+	}); err != nil {
+		return nil, err
+	}
+	slices.Reverse(all)
+	return all[:min(len(all), most)], nil
 }
