@@ -136,6 +136,56 @@ func (q *Queries) DeadRows(ctx context.Context, arg DeadRowsParams) ([]DeadRowsR
 	return items, nil
 }
 
+const heldOf = `-- name: HeldOf :many
+SELECT 1::smallint AS place, r.id, 0::smallint AS reason, r.todo::text AS todo FROM ax.ready r
+WHERE r.run_id = $1 AND r.ord = $2 AND r.generation = $3
+UNION ALL
+SELECT 2::smallint, f.id, 0::smallint, f.todo::text FROM ax.flight f
+WHERE f.run_id = $1 AND f.ord = $2 AND f.generation = $3
+UNION ALL
+SELECT 3::smallint, p.id, p.reason, p.todo::text FROM ax.parked p
+WHERE p.run_id = $1 AND p.ord = $2 AND p.generation = $3
+`
+
+type HeldOfParams struct {
+	RunID      uuid.UUID
+	Ord        int16
+	Generation int16
+}
+
+type HeldOfRow struct {
+	Place  int16
+	ID     uuid.UUID
+	Reason int16
+	Todo   string
+}
+
+// What a generation of a stage still holds anywhere, plan tasks too: one statement, so one snapshot.
+func (q *Queries) HeldOf(ctx context.Context, arg HeldOfParams) ([]HeldOfRow, error) {
+	rows, err := q.db.Query(ctx, heldOf, arg.RunID, arg.Ord, arg.Generation)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []HeldOfRow
+	for rows.Next() {
+		var i HeldOfRow
+		if err := rows.Scan(
+			&i.Place,
+			&i.ID,
+			&i.Reason,
+			&i.Todo,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const insertReplay = `-- name: InsertReplay :exec
 INSERT INTO ax.replay (id, namespace, state, filter, per_second, canary, total, actor, reason)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)

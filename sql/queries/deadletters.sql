@@ -64,3 +64,14 @@ UPDATE ax.replay
 SET state = @state, moved = @moved, failed = @failed, cursor = @cursor, note = @note, updated_at = clock_timestamp(),
     finished_at = CASE WHEN @ended::bool THEN clock_timestamp() END
 WHERE id = @id;
+
+-- name: HeldOf :many
+-- What a generation of a stage still holds anywhere, plan tasks too: one statement, so one snapshot.
+SELECT 1::smallint AS place, r.id, 0::smallint AS reason, r.todo::text AS todo FROM ax.ready r
+WHERE r.run_id = @run_id AND r.ord = @ord AND r.generation = @generation
+UNION ALL
+SELECT 2::smallint, f.id, 0::smallint, f.todo::text FROM ax.flight f
+WHERE f.run_id = @run_id AND f.ord = @ord AND f.generation = @generation
+UNION ALL
+SELECT 3::smallint, p.id, p.reason, p.todo::text FROM ax.parked p
+WHERE p.run_id = @run_id AND p.ord = @ord AND p.generation = @generation;
