@@ -20,6 +20,7 @@ import (
 	"axflow/engine/dispatch"
 	"axflow/engine/dispatch/board"
 	"axflow/engine/leader"
+	"axflow/engine/replay"
 	"axflow/engine/resolve"
 	axsql "axflow/sql"
 	"axflow/sql/hint"
@@ -32,7 +33,7 @@ const LeaseName = "leader"
 // Config says how an Engine runs. Only ConnConfig and Bus are required.
 type Config struct {
 	// ConnConfig opens the engine's own connections: one for the lease, one for the clock, and, while it leads,
-	// four more. Not through a transaction pooler.
+	// five more. Not through a transaction pooler.
 	ConnConfig *pgx.ConnConfig
 	// Bus carries hints; in one process with workers and clients, the same one.
 	Bus *hint.Bus
@@ -143,7 +144,7 @@ func (e *Engine) lead(ctx context.Context, term leader.Term) error {
 		return err
 	}
 	defer pool.Close()
-	conns := make([]*pgxpool.Conn, 4)
+	conns := make([]*pgxpool.Conn, 5)
 	for i := range conns {
 		if conns[i], err = pool.Acquire(ctx); err != nil {
 			return fmt.Errorf("connecting the leader: %w", err)
@@ -169,6 +170,7 @@ func (e *Engine) lead(ctx context.Context, term leader.Term) error {
 	g.Go(func() error { return t.watch.Run(ctx) })
 	g.Go(func() error { return t.scanner.Run(ctx) })
 	g.Go(func() error { return t.gauge.Run(ctx) })
+	g.Go(func() error { return t.replays.Run(ctx) })
 	g.Go(func() error { return t.forwardJumps(ctx) })
 	if err := g.Wait(); err != nil && !errors.Is(err, axsql.ErrFenced) {
 		return fmt.Errorf("leading: %w", err)
@@ -187,7 +189,7 @@ func (e *Engine) pool(ctx context.Context, term leader.Term) (*pgxpool.Pool, err
 	term.Configure(cfg.ConnConfig)
 	axsql.ConfigurePool(cfg)
 	cfg.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
-	cfg.MaxConns, cfg.MinConns = 6, 0
+	cfg.MaxConns, cfg.MinConns = 7, 0
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("opening the leader's pool: %w", err)
@@ -201,6 +203,7 @@ type term struct {
 	loop    *dispatch.Loop
 	watch   *alive.Watch
 	scanner *scanner
+	replays *replay.Loop
 	gauge   *gauge
 	jumps   <-chan clock.Jump
 	stop    func()
@@ -231,6 +234,7 @@ func (e *Engine) assemble(lead leader.Term, now *clock.Clock, pool *pgxpool.Pool
 	t.scanner = &scanner{conn: leaderConn{conns[2]}, fence: fence, resolver: resolver(), every: e.cfg.Scan, retention: e.cfg.Retention, look: lookRuns, box: t.box,
 		bus: e.cfg.Bus, stats: &e.stats, logger: e.cfg.Logger, orphans: orphans{pool: pool, bus: e.cfg.Bus, versions: e.versions,
 			who: control.Who{Actor: fmt.Sprintf("leader/%d", lead.Epoch), Reason: "the task that started it does not wait for it any more"}}}
+	t.replays = replay.New(replay.Config{Conn: leaderConn{conns[4]}, Fence: fence, Versions: e.versions, Tell: t.box.Put, Logger: e.cfg.Logger})
 	t.gauge = &gauge{conn: leaderConn{conns[3]}, fence: fence, box: t.box, stats: &e.stats, logger: e.cfg.Logger}
 	return t, nil
 }

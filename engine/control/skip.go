@@ -107,7 +107,11 @@ func (d *deed) skip(ctx context.Context, ord int16, set shard.Set, who Who) erro
 		d.news.Stages = append(d.news.Stages, d.key(ord))
 		return d.followDecision(ctx, ord, was)
 	}
-	took, err := d.take(ctx, ord, set, true, true, span.Dead, span.Aligned, span.UpstreamFailed, span.Poison, span.Child, span.Expired)
+	reasons := []span.ParkReason{span.Dead, span.Aligned, span.UpstreamFailed, span.Poison, span.Child, span.Expired}
+	if d.stages[ord].Verdict != nil { // what was cancelled with the dead is skipped with them
+		reasons = append(reasons, span.Cancelled)
+	}
+	took, err := d.take(ctx, ord, set, true, true, reasons...)
 	if err != nil {
 		return err
 	}
