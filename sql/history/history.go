@@ -1,6 +1,6 @@
 // Package history checks what AX promises against what a database holds: no index lost or finished twice, no
-// work on decided stages, counts that equal rows, epochs that never step back, nothing satisfied that still
-// waits. Fault tests run it after every fault; `ax doctor` runs it on any database.
+// work on decided stages, counts that equal rows, epochs that never step back, what flow control must keep, nothing
+// satisfied that still waits. Fault tests run it after every fault; `ax doctor` runs it on any database.
 package history
 
 import (
@@ -55,7 +55,7 @@ func Check(ctx context.Context, conn interface {
 		return nil, fmt.Errorf("preparing the check: %w", err)
 	}
 	c := &checker{q: db.New(tx), opts: opts}
-	for _, rule := range []func(context.Context) error{c.identity, c.finishes, c.counts, c.work, c.runs, c.epochs, c.waiting} {
+	for _, rule := range []func(context.Context) error{c.identity, c.finishes, c.counts, c.work, c.runs, c.epochs, c.policies, c.waiting} {
 		if err := rule(ctx); err != nil {
 			return c.found, err
 		}
@@ -125,6 +125,17 @@ func (c *checker) work(ctx context.Context) error {
 	for _, r := range rows {
 		c.add("no work on decided stages", r.RunID, "stage %d generation %d is %s and has a %s row", r.Ord, r.Generation,
 			stage.StageState(r.State), r.Place)
+	}
+	return nil
+}
+
+func (c *checker) policies(ctx context.Context) error {
+	rows, err := c.q.BrokenPolicies(ctx, c.opts.Grace.Seconds())
+	if err != nil {
+		return fmt.Errorf("checking flow control: %w", err)
+	}
+	for _, r := range rows {
+		c.add(r.Rule, r.RunID, "stage %d: %s", r.Ord, r.Detail)
 	}
 	return nil
 }
@@ -222,7 +233,7 @@ func (c *checker) satisfied(ctx context.Context, ids []uuid.UUID, graphs map[int
 		}
 	}
 	for _, h := range heads {
-		if stage.RunState(h.State) != stage.RunRunning || now.Sub(newest[h.RunID]) < c.opts.Grace {
+		if now.Sub(newest[h.RunID]) < c.opts.Grace {
 			continue
 		}
 		g := graphs[h.VersionID]
@@ -238,7 +249,11 @@ func (c *checker) satisfied(ctx context.Context, ids []uuid.UUID, graphs map[int
 			graphs[h.VersionID] = g
 		}
 		look := func(ord int) (flow.Status, bool) { s, ok := status[h.RunID][ord]; return s, ok }
-		for _, d := range flow.Resolve(g, look, nil) {
+		decide := flow.Resolve
+		if stage.RunState(h.State) == stage.RunCancelling {
+			decide = flow.ResolveCancelling
+		}
+		for _, d := range decide(g, look, nil) {
 			c.add("nothing satisfied waits", h.RunID, "stage %d could be decided (%v) since %s", d.Ord, d.Act, newest[h.RunID])
 		}
 		if state, over := flow.Outcome(g, look); over {
