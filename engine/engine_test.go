@@ -214,6 +214,7 @@ func layout(n int) func(span.Assignment) stage.Layout {
 }
 
 func TestDiamondRunsToItsEnd(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, nil)
 	f := diamond()
 	c.worker(func(w *fakeworker.Worker) { w.Plan = layout(1000) }, f)
@@ -225,6 +226,7 @@ func TestDiamondRunsToItsEnd(t *testing.T) {
 }
 
 func TestEmptyPlan(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, nil)
 	f := diamond()
 	c.worker(func(w *fakeworker.Worker) { w.Plan = layout(0) }, f)
@@ -234,6 +236,7 @@ func TestEmptyPlan(t *testing.T) {
 
 // Every hint is dropped: heartbeats, reloads and the scan alone finish the runs.
 func TestScanAloneFinishesRuns(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, func(cfg *engine.Config) { cfg.Scan, cfg.Reload = 200*time.Millisecond, 200*time.Millisecond })
 	c.bus.Mute(true)
 	f := diamond()
@@ -243,6 +246,7 @@ func TestScanAloneFinishesRuns(t *testing.T) {
 }
 
 func TestFailureCascades(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, nil)
 	f := diamond()
 	c.worker(func(w *fakeworker.Worker) {
@@ -300,6 +304,7 @@ func TestFailureCascades(t *testing.T) {
 }
 
 func TestRetryOnceThenSucceeds(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, nil)
 	f := flow.New("f", stage.New("a", nop))
 	c.worker(func(w *fakeworker.Worker) {
@@ -315,6 +320,7 @@ func TestRetryOnceThenSucceeds(t *testing.T) {
 }
 
 func TestDeadWorkersWorkIsSeized(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, nil)
 	f := flow.New("f", stage.New("a", nop))
 	got := make(chan struct{}, 100)
@@ -338,6 +344,7 @@ func TestDeadWorkersWorkIsSeized(t *testing.T) {
 }
 
 func TestManySingles(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, nil)
 	f := flow.New("f", stage.New("a", nop))
 	c.worker(nil, f)
@@ -348,6 +355,7 @@ func TestManySingles(t *testing.T) {
 }
 
 func TestIdempotencyKey(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, nil)
 	f := flow.New("f", stage.New("a", nop))
 	v, err := c.client.Register(c.ctx, f)
@@ -379,6 +387,7 @@ func TestIdempotencyKey(t *testing.T) {
 }
 
 func TestAligned(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, nil)
 	a := shard.New("a", noPlan, nopShard)
 	b := shard.Aligned("b", a, nopShard)
@@ -393,6 +402,7 @@ func TestAligned(t *testing.T) {
 }
 
 func TestAlignedShardOfDeadShardFails(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, nil)
 	a := shard.New("a", noPlan, nopShard)
 	b := shard.Aligned("b", a, nopShard)
@@ -422,6 +432,7 @@ func TestAlignedShardOfDeadShardFails(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
+	t.Parallel()
 	for _, force := range []bool{false, true} {
 		c := newCluster(t, nil)
 		f := diamond()
@@ -439,6 +450,7 @@ func TestCancel(t *testing.T) {
 
 // A forced cancel fences what is in flight: the late report is refused.
 func TestForcedCancelRefusesLateReports(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, nil)
 	f := flow.New("f", stage.New("a", nop))
 	hang, seen := make(chan struct{}), make(chan struct{})
@@ -457,6 +469,7 @@ func TestForcedCancelRefusesLateReports(t *testing.T) {
 
 // A stage that waits for its upstreams for too long ends, and what follows it with it; nothing stays stuck.
 func TestDependencyTimeout(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, func(cfg *engine.Config) { cfg.Scan = 100 * time.Millisecond })
 	a := stage.New("a", nop)
 	b := stage.New("b", nop, stage.Timeout{Dependency: 300 * time.Millisecond}).After(a)
@@ -474,6 +487,7 @@ func TestDependencyTimeout(t *testing.T) {
 
 // A delayed stage, first or later, is not handed out before its time.
 func TestDelay(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, nil)
 	const delay = 400 * time.Millisecond
 	a := stage.New("a", nop, stage.Delay(delay))
@@ -513,6 +527,7 @@ func eventually(t *testing.T, c *cluster, ok func(control.Progress) bool, id uui
 // A worker whose watchdog is broken reports a task that runs on and on: the leader takes it away, and the late report
 // is refused.
 func TestOverdueTaskIsSeized(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, func(cfg *engine.Config) { cfg.Overdue = 300 * time.Millisecond })
 	f := flow.New("f", stage.New("a", nop, stage.Timeout{Execution: 100 * time.Millisecond}))
 	hang, seen := make(chan struct{}), make(chan span.Assignment, 2)

@@ -17,6 +17,7 @@ import (
 
 // A P0 run goes in front of 20,000 P4 runs: it is handed out in the very next rounds, however much waits.
 func TestIncidentP0UnderAFlood(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, nil)
 	f := flow.New("f", stage.New("a", nop, stage.Cost(time.Minute)))
 	p := c.puppet(2, f)
@@ -47,6 +48,7 @@ func TestIncidentP0UnderAFlood(t *testing.T) {
 
 // One handler's pools are full of work that never ends: others have theirs.
 func TestIncidentPoolStarvation(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, func(cfg *engine.Config) { cfg.PerLane = 200 })
 	stuck := flow.New("stuck", stage.New("a", nop))
 	free := flow.New("free", shard.New("a", noPlan, nopShard))
@@ -77,6 +79,7 @@ func TestIncidentPoolStarvation(t *testing.T) {
 
 // Three thousand tasks fail at once: their retries come back as a stream of at most so many in any window.
 func TestIncidentRetryStorm(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, nil)
 	const retries, per = 400, time.Second
 	f := flow.New("f", shard.New("a", noPlan, nopShard, stage.RetryWindow{Retries: retries, Per: per}))
@@ -96,6 +99,7 @@ func TestIncidentRetryStorm(t *testing.T) {
 // The database's clock steps back, by half a second and by an hour, and forward again: nothing is lost, nothing stands still,
 // and nothing that was due waits for the clock to come back.
 func TestIncidentClockSteps(t *testing.T) {
+	t.Parallel()
 	for _, step := range []time.Duration{-500 * time.Millisecond, -time.Hour, time.Hour} {
 		t.Run(step.String(), func(t *testing.T) {
 			t.Parallel()

@@ -29,6 +29,7 @@ const running = `SELECT coalesce(sum(least(par, (SELECT sum(upper(p) - lower(p))
 
 // A queue's limit counts what several flows and workers run together, whoever leads.
 func TestQueueLimitHoldsOverFailOver(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, nil)
 	c.exec(`INSERT INTO ax.queue (namespace, name, concurrency) VALUES ('default', 'default', 5)`)
 	wide := shard.New("wide", noPlan, nopShard)
@@ -69,6 +70,7 @@ func TestQueueLimitHoldsOverFailOver(t *testing.T) {
 
 // No more than two tasks of a customer run at once, whoever leads, and each customer's come in order.
 func TestKeyLimitHoldsOverFailOver(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, nil)
 	f := flow.New("f", stage.New("a", nopFor, stage.Key{From: "params.customer", Limit: 2}))
 	customers := []string{"a", "b", "c"}
@@ -108,6 +110,7 @@ func TestKeyLimitHoldsOverFailOver(t *testing.T) {
 
 // In no window of the rate's length do more tasks start than it allows, whoever leads.
 func TestRateHoldsOverFailOver(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, nil)
 	const starts, per = 5, 800 * time.Millisecond
 	f := flow.New("f", stage.New("a", nop, stage.Rate{Starts: starts, Per: per}))
@@ -130,6 +133,7 @@ func TestRateHoldsOverFailOver(t *testing.T) {
 
 // A retry window of a stage bounds its retries alone, and outlasts its leader.
 func TestRetryWindowHoldsOverFailOver(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, nil)
 	f := flow.New("f", stage.New("a", nop, stage.RetryWindow{Retries: 3, Per: time.Hour}))
 	c.worker(failFirst(10*time.Millisecond), f)
@@ -148,6 +152,7 @@ func TestRetryWindowHoldsOverFailOver(t *testing.T) {
 
 // The level of what waits can be changed, and counts from the next round on.
 func TestLevelChangesTakeEffectAtOnce(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, func(cfg *engine.Config) { cfg.Reload, cfg.Scan = time.Hour, time.Hour })
 	f := flow.New("f", stage.New("a", nop))
 	p := c.puppet(1, f)

@@ -15,6 +15,7 @@ import (
 
 // A queue, a flow, a run: paused, nothing of it is handed out, whoever leads; resumed, it goes on. Others go on meanwhile.
 func TestPauseAndResume(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{"queue", "flow", "run"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
@@ -77,6 +78,7 @@ func (c *cluster) endAll(p *puppet, ids []uuid.UUID) {
 
 // What of a run was handed out ahead when it was paused is asked back, also where the pause's own asks came too early.
 func TestPausedRunIsRecalled(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, nil)
 	f := flow.New("f", shard.New("a", noPlan, nopShard))
 	p := c.puppet(2, f)
@@ -92,6 +94,7 @@ func TestPausedRunIsRecalled(t *testing.T) {
 
 // A paused run's next stage is not handed out in the resolver's short cut either.
 func TestPausedRunGetsNoShortCut(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, nil)
 	a := stage.New("a", nop)
 	f := flow.New("f", a, stage.New("b", nop).After(a))

@@ -16,6 +16,7 @@ import (
 
 // Whole flows run to their ends with any switch off, from the start on and turned while they run.
 func TestSwitches(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{dispatch.SwitchEvents, dispatch.SwitchWheel, dispatch.SwitchAging, dispatch.SwitchWeights, dispatch.SwitchBreaker, dispatch.SwitchPressure} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -64,6 +65,7 @@ func everyday(w *fakeworker.Worker) {
 // With events off no news counts: what finishes the runs is the database read again every second, and in a healthy
 // cluster nothing of that counts as repaired by accident.
 func TestEventsOffIgnoresNews(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, nil)
 	c.exec(`INSERT INTO ax.setting (name, value) VALUES ('events', 'false')`)
 	f := flow.New("f", stage.New("a", nop))
@@ -81,6 +83,7 @@ func TestEventsOffIgnoresNews(t *testing.T) {
 
 // With the wheel off nothing that is not due is in memory, and what becomes due is found all the same.
 func TestWheelOffAsksTheDatabase(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, nil)
 	c.exec(`INSERT INTO ax.setting (name, value) VALUES ('wheel', 'false')`)
 	f := flow.New("f", stage.New("a", nop, stage.Delay(1500*time.Millisecond)))

@@ -33,6 +33,7 @@ func customer(name string) func(int, *control.Start) {
 
 // What is blocked may be as much as it likes: it fills the window of its own stage only, and there only its own key's part.
 func TestWindowPassesOverAFloodOfOneKey(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, nil)
 	a := stage.New("a", nopFor, stage.Key{From: "params.customer", Limit: 1})
 	f := flow.New("f", a)
@@ -55,6 +56,7 @@ func TestWindowPassesOverAFloodOfOneKey(t *testing.T) {
 
 // Many keys with a little each are passed over as one with much is.
 func TestWindowPassesOverManyFullKeys(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, func(cfg *engine.Config) { cfg.PerLane = 100 })
 	f := flow.New("f", stage.New("a", nopFor, stage.Key{From: "params.customer", Limit: 1}))
 	const keys = 150
@@ -76,6 +78,7 @@ func TestWindowPassesOverManyFullKeys(t *testing.T) {
 
 // Each way in which a stage as a whole can be kept back leaves the other stages of its queue and level alone.
 func TestWindowPassesOverBlockedStages(t *testing.T) {
+	t.Parallel()
 	limited := stage.New("a", nop, stage.Limit(1))
 	plain := stage.New("a", nop)
 	for name, test := range map[string]struct {
@@ -110,6 +113,7 @@ func TestWindowPassesOverBlockedStages(t *testing.T) {
 
 // A run that is paused takes no room from others of its stage.
 func TestWindowPassesOverPausedRuns(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, func(cfg *engine.Config) { cfg.PerLane = 50 })
 	f := flow.New("f", stage.New("a", nop))
 	paused := c.startIn(f, 500, nil)
@@ -129,6 +133,7 @@ func TestWindowPassesOverPausedRuns(t *testing.T) {
 
 // Retries that slide behind a full retry window keep no first attempt out.
 func TestWindowPassesOverRetries(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, func(cfg *engine.Config) { cfg.PerLane = 50 })
 	f := flow.New("f", stage.New("a", nop, stage.RetryWindow{Retries: 1, Per: time.Hour}))
 	c.worker(failFirst(0), f)
