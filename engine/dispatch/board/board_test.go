@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"pgregory.net/rapid"
 
 	"axflow/shard"
 	"axflow/stage"
@@ -286,74 +285,6 @@ func TestRebuild(t *testing.T) {
 	}
 }
 
-// closed returns the closed gates of a span, by name.
-func closed(gates []Gate) map[string]Gate {
-	m := map[string]Gate{}
-	for _, g := range gates {
-		if !g.Open {
-			m[g.Name] = g
-		}
-	}
-	return m
-}
-
-func TestExplain(t *testing.T) {
-	b := newBoard(t, Config{})
-	expect := func(s Span, want map[string]string) {
-		t.Helper()
-		if b.AddSpan(epoch, s) != Pending {
-			t.Fatal("not pending")
-		}
-		got := closed(b.Explain(s.ID, epoch))
-		for name, text := range want {
-			if !strings.Contains(got[name].Reason, text) {
-				t.Errorf("gate %s says %q, want %q", name, got[name].Reason, text)
-			}
-		}
-		if len(got) != len(want) {
-			t.Errorf("closed gates %+v, want %v", got, want)
-		}
-	}
-	full := map[string]string{GateCapacity: "worker pools full: 0/0 slots"}
-	for _, n := range []int{1, 2, 3} {
-		b.SetWorker(Worker{ID: id('w', n), Handlers: map[string]int{"other": 1}})
-	}
-	expect(one(1, nil), map[string]string{GateCapability: "no live worker can run h: 0 of 3", GateCapacity: full[GateCapacity]})
-	b.SetWorker(aWorker(1, 2))
-	expect(one(1, nil), nil)
-	expect(one(2, func(s *Span) { s.Requires = []string{"gpu"} }), map[string]string{
-		GateCapability: "needs label gpu: 0 of 1 live workers that can run h", GateCapacity: full[GateCapacity],
-		GateTurn: "1 ahead at P2"})
-	b.SetWorker(Worker{ID: id('w', 1), Handlers: map[string]int{"h": 2}, Draining: true})
-	expect(one(1, nil), map[string]string{
-		GateCapability: "every live worker that can run h is draining or overloaded: 1 of 1", GateCapacity: full[GateCapacity]})
-	b.SetWorker(aWorker(1, 2))
-	expect(one(3, nil), map[string]string{GateTurn: "1 ahead at P2"})
-	expect(one(4, func(s *Span) { s.Level = 3 }), map[string]string{GateTurn: "first at P3; it is the turn of P2 by weight"})
-	b.Hold(OfQueue("ns", "mail"), "pressure", 3, "queue at 95 % of 1000")
-	expect(one(5, func(s *Span) { s.Level, s.Queue = 4, "mail" }), map[string]string{
-		"pressure": "queue ns/mail holds P3 and below (pressure): queue at 95 % of 1000"})
-	b.RemoveSpan(id('s', 5))
-	b.SetLimit(OfQueue("ns", "q"), 1)
-	b.Round(epoch, 1)
-	expect(one(3, nil), map[string]string{GateLimit: "queue ns/q 1/1, oldest holder run " + id('r', 1).String()})
-	b.SetLimit(OfQueue("ns", "q"), -1)
-	b.Round(epoch, 1)
-	expect(one(6, nil), map[string]string{GateCapacity: "worker pools full: 2/2 slots"})
-	if b.Explain(id('s', 77), epoch) != nil {
-		t.Error("explained a span that is not pending")
-	}
-
-	later := one(8, func(s *Span) { s.NotBefore = epoch.Add(3 * time.Second) })
-	got := closed(b.ExplainSpan(later, epoch))
-	if got[GateNotBefore].Reason != "due in 3s" || !strings.Contains(got[GateCapacity].Reason, "2/2") || b.HasSpan(later.ID) {
-		t.Errorf("a later span: %+v", got)
-	}
-	if got := b.ExplainSpan(one(6, nil), epoch); !got[0].Open || got[0].Name != GateNotBefore || !b.HasSpan(id('s', 6)) {
-		t.Errorf("a pending span: %+v", got)
-	}
-}
-
 func TestLearn(t *testing.T) {
 	b := newBoard(t, Config{})
 	b.SetWorker(aWorker(1, 1))
@@ -424,36 +355,4 @@ func TestPoolActivity(t *testing.T) {
 	if !b.HasWorker(id('w', 1)) || b.HasWorker(id('w', 2)) {
 		t.Error("HasWorker is wrong")
 	}
-}
-
-// TestHeap takes elements out from everywhere and compares with sorting.
-func TestHeap(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var h heap[*node]
-		var all []*node
-		for i, at := range rapid.SliceOf(rapid.Int64Range(0, 20)).Draw(t, "at") {
-			n := &node{ready: at, seq: uint64(i)}
-			h.push(at, n.seq, n)
-			all = append(all, n)
-		}
-		for range len(all) / 3 {
-			i := rapid.IntRange(0, len(all)-1).Draw(t, "i")
-			if rapid.Bool().Draw(t, "fix") {
-				all[i].ready = rapid.Int64Range(0, 20).Draw(t, "new")
-				h.fix(all[i].pos, all[i].ready, all[i].seq)
-				continue
-			}
-			h.remove(all[i].pos)
-			all = slices.Delete(all, i, i+1)
-		}
-		slices.SortFunc(all, func(x, y *node) int {
-			return int(x.ready-y.ready)*1000 + int(x.seq) - int(y.seq)
-		})
-		for _, want := range all {
-			if got := h.top(); got != want {
-				t.Fatalf("top %+v, want %+v", got, want)
-			}
-			h.remove(0)
-		}
-	})
 }
