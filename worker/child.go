@@ -104,8 +104,8 @@ func (t *task) await(ctx context.Context, def flow.Definition, r stage.ChildRequ
 	if w.wrapTx != nil {
 		tx = w.wrapTx(tx)
 	}
-	waits := false
-	if ended, waits, err = t.childIn(ctx, tx, def, r); err != nil || !waits {
+	ended, waits, err := t.childIn(ctx, tx, def, r)
+	if err != nil || !waits {
 		rollbackTx(tx)
 		return ended, lostConn(conn, err)
 	}

@@ -208,7 +208,9 @@ func TestTimeoutsCountForCircuits(t *testing.T) {
 	l.hand("a", single)
 	l.eventually("the time-out does not count", `SELECT (circuits->'handler:f/a'->>'fail')::int = 1 FROM ax.worker`)
 	l.exec(`DELETE FROM ax.ready`)
-	l.end()
+	if err := l.end(); err != nil {
+		t.Error(err)
+	}
 }
 
 // A worker that registers anew counts from zero.

@@ -118,8 +118,8 @@ func (h *heart) beat(ctx context.Context) error {
 	w.mu.Unlock()
 	p := db.BeatParams{ID: id, State: state, Handlers: w.handlers(), Running: w.longRunning()}
 	p.Cpu, p.Memory = h.vital.read()
-	urgent := false
-	p.Circuits, urgent = w.circuits.say()
+	said, urgent := w.circuits.say()
+	p.Circuits = said
 	sent := w.clk.now()
 	row, err := q.Beat(ctx, p)
 	if err != nil {
@@ -136,12 +136,12 @@ func (h *heart) beat(ctx context.Context) error {
 		}
 		return h.register(ctx)
 	}
-	said := string(p.Handlers) + strconv.Itoa(int(state))
+	look := string(p.Handlers) + strconv.Itoa(int(state))
 	if urgent {
-		said += string(p.Circuits)
+		look += string(said)
 	}
-	if said != h.said {
-		h.said = said
+	if look != h.said {
+		h.said = look
 		w.cfg.Bus.ToEngine(hint.Engine{Workers: true})
 	}
 	if err := h.policies(row); err != nil {
