@@ -236,6 +236,7 @@ func moved(a flow.Act) stage.StageState {
 	return map[flow.Act]stage.StageState{
 		flow.Release: stage.StageRunning, flow.Plan: stage.StagePlanning, flow.Align: stage.StageRunning,
 		flow.Skip: stage.StageSkipped, flow.FailUpstream: stage.StageUpstreamFailed, flow.Succeed: stage.StageSucceeded,
+		flow.Cancel: stage.StageCancelled,
 	}[a]
 }
 
