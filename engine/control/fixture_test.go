@@ -215,6 +215,7 @@ func (h *house) live(fail func(ord, index int) bool) {
 	h.t.Helper()
 	for range 20 {
 		h.resolve()
+		h.resolve() // what the first has aligned may have decided more
 		if len(h.handOut()) == 0 && h.count(`SELECT count(*) FROM ax.flight`) == 0 {
 			return
 		}
