@@ -82,6 +82,9 @@ func (p *placing) putError(h Header, set shard.Set, why Reason, delay time.Durat
 		p.heads[id] = Ready{Header: h, Set: set}
 	case ToParked:
 		h.Losses = losses
+		if why == Retry { // it would have been tried again: this attempt is spent, whatever revives it
+			h.Attempt, h.Delivery = attempt, 0
+		}
 		if reason == Poison {
 			fingerprint = lostPrint
 		}
