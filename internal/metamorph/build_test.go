@@ -106,6 +106,7 @@ func (c *cluster) options(s *stageSpec, made map[string]built) []stage.Option {
 	add(s.Key != nil, func() stage.Option { return *s.Key })
 	add(s.Rate != nil, func() stage.Option { return *s.Rate })
 	add(s.RetryWindow != nil, func() stage.Option { return *s.RetryWindow })
+	add(s.Breaker != nil, func() stage.Option { return *s.Breaker })
 	add(s.Teardown != "", func() stage.Option { return stage.Teardown(made[s.Teardown].node()) })
 	add(s.When, func() stage.Option {
 		return stage.When(func(ctx context.Context, p params) (bool, error) {

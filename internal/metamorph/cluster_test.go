@@ -47,6 +47,7 @@ type cluster struct {
 	numbers map[uuid.UUID]int
 	applied map[int][]applied // verbs of this phase that were accepted, by run
 	known   map[int]*runFacts // what was found at the end of the last phase
+	holds   []hold
 	lines   []string
 	faults  []string
 	mended  []func() // what ends the faults that still last
@@ -180,8 +181,21 @@ func (c *cluster) failures() []string {
 	return c.faults
 }
 
-// configure writes the policies of queues.
-func (c *cluster) configure() error { return nil }
+// configure writes the policies of queues and the switches.
+func (c *cluster) configure() error {
+	who := control.Who{Actor: "test"}
+	for _, q := range c.s.queues {
+		if _, err := c.client.SetQueue(c.ctx, control.QueueConfig{Name: q.Name, Concurrency: q.Concurrency}, who); err != nil {
+			return err
+		}
+	}
+	for _, name := range c.s.off {
+		if _, err := c.client.SetSetting(c.ctx, name, false, who); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // stopAll ends every part, and sees that it does end.
 func (c *cluster) stopAll() {

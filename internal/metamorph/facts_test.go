@@ -41,6 +41,8 @@ type journalFact struct {
 type stageFacts struct {
 	ord, generation, total, limit         int // total -1: not planned; limit 0: the policy's
 	state                                 stage.StageState
+	verdict                               bool // it was stopped by failing fast
+	byHand                                bool // an operator skipped or marked it
 	succeeded, failed, skipped, cancelled int
 	parked                                map[int]parkedFact
 	results                               map[int][]resultFact // of its generation, by index
@@ -54,6 +56,7 @@ type resultFact struct {
 	outcome                              stage.Outcome
 	dispatched, started                  time.Time
 	message                              string
+	byHand                               bool // an operator's word
 }
 
 func (s *stageFacts) parkedFor(reasons ...int) []int {
@@ -106,8 +109,8 @@ func (c *cluster) read(number int) (*runFacts, error) {
 		return nil, fmt.Errorf("reading run %d: %w", number, err)
 	}
 	s := new(stageFacts)
-	err := c.each(`SELECT ord, generation, coalesce(shard_total, -1), coalesce(max_attempts, 0), state, succeeded, failed, skipped, cancelled
-		FROM ax.stage WHERE run_id = $1`, id, []any{&s.ord, &s.generation, &s.total, &s.limit, &s.state, &s.succeeded, &s.failed, &s.skipped, &s.cancelled}, func() {
+	err := c.each(`SELECT ord, generation, coalesce(shard_total, -1), coalesce(max_attempts, 0), state, succeeded, failed, skipped, cancelled, verdict IS NOT NULL,
+		coalesce(reason LIKE 'skipped by %' OR reason LIKE 'marked as %', false) FROM ax.stage WHERE run_id = $1`, id, []any{&s.ord, &s.generation, &s.total, &s.limit, &s.state, &s.succeeded, &s.failed, &s.skipped, &s.cancelled, &s.verdict, &s.byHand}, func() {
 		copied := *s
 		copied.parked, copied.results = make(map[int]parkedFact), make(map[int][]resultFact)
 		byOrd[s.ord] = &copied
@@ -131,9 +134,9 @@ func (c *cluster) read(number int) (*runFacts, error) {
 		return nil, err
 	}
 	r := new(resultFact)
-	err = c.each(`SELECT ord, generation, shard, attempt, delivery, outcome, dispatched_at, started_at, coalesce(convert_from(error, 'UTF8'), '')
+	err = c.each(`SELECT ord, generation, shard, attempt, delivery, outcome, dispatched_at, started_at, coalesce(convert_from(error, 'UTF8'), ''), worker_id = '00000000-0000-0000-0000-000000000000'
 		FROM ax.result WHERE run_id = $1 ORDER BY ord, generation, shard, attempt, delivery`, id,
-		[]any{&ord, &r.generation, &r.index, &r.attempt, &r.delivery, &r.outcome, &r.dispatched, &r.started, &r.message}, func() {
+		[]any{&ord, &r.generation, &r.index, &r.attempt, &r.delivery, &r.outcome, &r.dispatched, &r.started, &r.message, &r.byHand}, func() {
 			s := byOrd[ord]
 			if r.generation != s.generation {
 				s.older = append(s.older, *r)

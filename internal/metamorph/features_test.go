@@ -6,7 +6,7 @@ var features = struct {
 	holds, levels, marks, shards, dead     bool
 	repair                                 bool // a retry revives aligned shards that were given up
 	alignedTolerance                       bool
-}{when: true, tolerance: true, rates: true}
+}{when: true, tolerance: true, rates: true, keys: true, teardown: true, repair: true, alignedTolerance: true, levels: true, marks: true, shards: true, holds: true, dead: true}
 
 // verbs are the operators' acts that may come at any moment.
 func verbs() []act {
@@ -30,4 +30,10 @@ func verbs() []act {
 }
 
 // quietVerbs are those whose outcome the model knows when nothing else runs.
-func quietVerbs() []act { return []act{retryRun, rerunStage, rerunStage} }
+func quietVerbs() []act {
+	all := []act{retryRun, retryRun, rerunStage, rerunStage}
+	if features.shards {
+		all = append(all, retryShards, rerunShard, rerunShard)
+	}
+	return all
+}

@@ -29,6 +29,14 @@ func generate(seed uint64) *scenario {
 	for range d.between(1, 3) {
 		s.workers = append(s.workers, workerSpec{Slots: d.between(1, 6), Urgent: pick(d, -1, 2), Grace: d.millis(1, 200)})
 	}
+	for _, name := range []string{"q1", "q2"} {
+		if d.odds(0.3) {
+			s.queues = append(s.queues, queueSpec{Name: name, Concurrency: d.between(1, 4)})
+		}
+	}
+	if d.odds(0.25) {
+		s.off = append(s.off, pick(d, "events", "wheel", "aging", "weights", "breaker", "pressure"))
+	}
 	for i := range d.between(1, 2) {
 		s.flows = append(s.flows, d.flow(fmt.Sprintf("f%d", i)))
 	}
@@ -161,6 +169,9 @@ func (d dice) policies(s *stageSpec) {
 		if d.odds(0.1) {
 			s.RetryWindow = &stage.RetryWindow{Retries: d.between(1, 10), Per: d.millis(100, 300)}
 		}
+		if d.odds(0.08) {
+			s.Breaker = &stage.Breaker{Failures: d.between(2, 5), CoolDown: d.millis(100, 300)}
+		}
 	}
 }
 
@@ -221,6 +232,9 @@ func (d dice) op(s *scenario, lively []int, id *int) op {
 	case setLevel:
 		o.Level = stage.Level(d.IntN(6))
 	default:
+	}
+	if o.For > 0 && d.odds(0.1) {
+		o.For = 4 * time.Second
 	}
 	return o
 }

@@ -1,8 +1,10 @@
 package metamorph
 
 import (
+	"cmp"
 	"fmt"
 
+	"axflow/engine/control"
 	"axflow/sql/history"
 	"axflow/stage"
 )
@@ -84,6 +86,7 @@ func (j *judge) always() {
 					j.c.fault("run %d, stage %s, shard %d: attempt %d, the limit is %d", j.number, name, r.index, r.attempt, limit)
 				}
 				j.conforms(spec, r)
+				j.heldBack(spec, r)
 			}
 		}
 		for _, r := range s.older {
@@ -94,6 +97,9 @@ func (j *judge) always() {
 
 // conforms tells when an attempt ended otherwise than its script says.
 func (j *judge) conforms(s *stageSpec, r resultFact) {
+	if r.byHand {
+		return
+	}
 	switch r.outcome {
 	case stage.Interrupted, stage.Lost, stage.NotNeeded:
 		return
@@ -134,6 +140,23 @@ func (j *judge) loosely() {
 					j.c.fault("run %d, stage %s, shard %d: attempt %d was handed out at %v, the run was cancelled at %v", j.number, name, r.index, r.attempt, r.dispatched, at)
 				}
 			}
+		}
+	}
+}
+
+// heldBack tells when something was handed out long after it was paused.
+func (j *judge) heldBack(s *stageSpec, r resultFact) {
+	j.c.mu.Lock()
+	holds := j.c.holds
+	j.c.mu.Unlock()
+	run := j.c.s.run(j.number)
+	queue := cmp.Or(s.Queue, run.Queue, "default")
+	for _, h := range holds {
+		if h.name != map[control.HoldKind]string{control.HoldRun: j.now.id.String(), control.HoldFlow: run.Flow, control.HoldQueue: queue}[h.kind] {
+			continue
+		}
+		if r.dispatched.After(h.from.Add(holdSlack)) && r.dispatched.Before(h.until) && !r.byHand {
+			j.c.fault("run %d, stage %s, shard %d: handed out at %v, %s %s was paused from %v to %v", j.number, s.Name, r.index, r.dispatched, h.kind, h.name, h.from, h.until)
 		}
 	}
 }

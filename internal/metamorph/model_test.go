@@ -2,7 +2,6 @@ package metamorph
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"axflow/stage"
@@ -33,12 +32,12 @@ const (
 
 // judge compares every stage, and the run.
 func (m *model) judge() {
-	reset, revived := m.opened()
+	o := m.opened()
 	for i := range m.flow.Stages {
 		s := &m.flow.Stages[i]
 		now := m.now.stages[s.Name]
 		switch {
-		case m.before == nil || reset[s.Name]:
+		case m.before == nil || o.reset[s.Name]:
 			want := 1
 			if m.before != nil {
 				want = m.before.stages[s.Name].generation + 1
@@ -48,8 +47,8 @@ func (m *model) judge() {
 				continue
 			}
 			m.fresh(s, now)
-		case revived[s.Name]:
-			m.again(s, now, m.before.stages[s.Name])
+		case o.again[s.Name] != nil:
+			m.again(s, now, m.before.stages[s.Name], o.again[s.Name])
 		default:
 			if diff := now.same(m.before.stages[s.Name]); diff != "" {
 				m.fault(s, "nothing should have happened to it: %s", diff)
@@ -63,60 +62,6 @@ func (m *model) judge() {
 
 func (m *model) fault(s *stageSpec, format string, args ...any) {
 	m.wrong("run %d, stage %s: %s", m.number, s.Name, fmt.Sprintf(format, args...))
-}
-
-// opened are the stages that the verb started over, and those whose dead shards it revived.
-func (m *model) opened() (reset, revived map[string]bool) {
-	reset, revived = make(map[string]bool), make(map[string]bool)
-	if m.first == nil {
-		return reset, revived
-	}
-	switch m.first.Act {
-	case rerunStage:
-		reset[m.first.Target] = true
-		for _, d := range m.flow.descendants(m.first.Target) {
-			reset[d] = true
-		}
-	case retryRun:
-		m.retried(reset, revived)
-	default:
-	}
-	return reset, revived
-}
-
-// retried are the stages that a retry of the whole run opens: those with dead shards, those aligned to them whose shards were
-// given up with theirs, and of the others after them those that failed or were skipped with them.
-func (m *model) retried(reset, revived map[string]bool) {
-	var dead []string
-	for i := range m.flow.Stages {
-		name := m.flow.Stages[i].Name
-		if s := m.before.stages[name]; s.state == stage.StageFailed && len(s.parkedFor(parkedDead, parkedPoison, parkedExpired)) > 0 {
-			revived[name] = true
-			dead = append(dead, name)
-		}
-	}
-	for i := range m.flow.Stages { // upstreams come first
-		s := &m.flow.Stages[i]
-		if features.repair && s.Kind == stage.Aligned && revived[s.Upstreams[0]] && len(m.before.stages[s.Name].parkedFor(parkedUpstream)) > 0 {
-			revived[s.Name] = true
-		}
-	}
-	for _, name := range dead {
-		for _, d := range m.flow.descendants(name) {
-			if s := m.before.stages[d].state; !revived[d] && (s == stage.StageUpstreamFailed || s == stage.StageSkipped) {
-				reset[d] = true
-			}
-		}
-	}
-}
-
-// revivable are the indices of a stage that a retry revives besides those that wait for aligned ones.
-func revivable(s *stageSpec, f *stageFacts) []int {
-	reasons := []int{parkedDead, parkedPoison, parkedExpired}
-	if s.FailFast && f.state == stage.StageFailed {
-		reasons = append(reasons, parkedCancelled)
-	}
-	return f.parkedFor(reasons...)
 }
 
 // fresh judges a stage that began to wait in this phase.
@@ -261,20 +206,15 @@ func (m *model) upstreamWon(s *stageSpec, i int) bool {
 	return !parked
 }
 
-// again judges a stage whose dead indices an operator's retry has revived.
-func (m *model) again(s *stageSpec, now, before *stageFacts) {
+// again judges a stage of which some indices run once more, each from an attempt on; the others stay as they were.
+func (m *model) again(s *stageSpec, now, before *stageFacts, from map[int]int) {
 	if now.generation != before.generation {
-		m.fault(s, "it is in generation %d, want %d: a retry keeps it", now.generation, before.generation)
+		m.fault(s, "it is in generation %d, want %d: its shards run again within it", now.generation, before.generation)
 		return
 	}
-	limit := 0
-	revived := revivable(s, before)
-	for _, i := range revived {
-		limit = max(limit, before.parked[i].attempt)
-	}
-	limit += s.Attempts
-	if before.total < 0 { // its plan died
-		switch m.fate(s, now, planIndex, before.parked[planIndex].attempt+1, limit) {
+	limit := max(now.limit, s.Attempts)
+	if first, plan := from[planIndex]; plan {
+		switch m.fate(s, now, planIndex, first, limit) {
 		case won:
 			m.planned(s, now)
 		default:
@@ -286,23 +226,39 @@ func (m *model) again(s *stageSpec, now, before *stageFacts) {
 	}
 	ends := make([]end, before.total)
 	for i := range ends {
-		p, parked := before.parked[i]
+		first, runs := from[i]
 		switch {
-		case !parked:
-			ends[i] = won
-		case p.reason == parkedCancelled && !slices.Contains(revived, i):
-			ends[i] = cancelled
-		case p.reason == parkedCancelled:
-			ends[i] = m.fate(s, now, i, p.attempt, limit)
-		case p.reason == parkedUpstream && (!features.repair || !m.upstreamWon(s, i)):
+		case !runs:
+			ends[i] = before.end(i)
+			if now.end(i) != ends[i] {
+				m.fault(s, "nothing should have happened to shard %d: it is parked for reason %d and was for %d", i, now.parked[i].reason, before.parked[i].reason)
+			}
+		case s.Kind == stage.Aligned && !m.upstreamWon(s, i):
 			ends[i] = upstreamLost
-		case p.reason == parkedUpstream: // what it follows was retried with success
-			ends[i] = m.fate(s, now, i, 1, limit)
+			if now.parked[i].reason != parkedUpstream {
+				m.fault(s, "shard %d follows one that has not succeeded: it is parked for reason %d", i, now.parked[i].reason)
+			}
 		default:
-			ends[i] = m.fate(s, now, i, p.attempt+1, limit)
+			ends[i] = m.fate(s, now, i, first, limit)
 		}
 	}
 	m.ended(s, now, m.stateOf(s, ends), ends)
+}
+
+// end is how an index ended.
+func (f *stageFacts) end(i int) end {
+	switch f.parked[i].reason {
+	case 0:
+		return won
+	case parkedCancelled:
+		return cancelled
+	case parkedSkipped:
+		return notNeeded
+	case parkedUpstream:
+		return upstreamLost
+	default:
+		return dead
+	}
 }
 
 // stateOf is the state of a stage whose indices have ended so.
@@ -312,7 +268,7 @@ func (m *model) stateOf(s *stageSpec, ends []end) stage.StageState {
 	if share := int(s.TolerateShare*float64(len(ends)) + 1e-9); share > tolerated {
 		tolerated = share
 	}
-	if s.FailFast && n[cancelled] > 0 {
+	if s.FailFast && n[cancelled] > 0 && (n[dead] > tolerated || m.before == nil) {
 		if n[dead] <= tolerated {
 			m.fault(s, "it failed fast with %v, and tolerates %d", n, tolerated)
 		}

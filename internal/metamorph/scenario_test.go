@@ -16,6 +16,7 @@ type scenario struct {
 	engines int
 	workers []workerSpec
 	queues  []queueSpec
+	off     []string // switches of the engine that are off
 	phases  []phase
 }
 
@@ -46,6 +47,7 @@ type stageSpec struct {
 	Key           *stage.Key
 	Rate          *stage.Rate
 	RetryWindow   *stage.RetryWindow
+	Breaker       *stage.Breaker
 
 	// The script.
 
@@ -184,7 +186,7 @@ func (o op) String() string {
 // String is the scenario in full, for the log of a failure.
 func (s *scenario) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d: %d engines, workers %+v, queues %+v\n", s.seed, s.engines, s.workers, s.queues)
+	fmt.Fprintf(&b, "seed %d: %d engines, workers %+v, queues %+v, off %v\n", s.seed, s.engines, s.workers, s.queues, s.off)
 	for _, f := range s.flows {
 		fmt.Fprintf(&b, "flow %s\n", f.Name)
 		for i := range f.Stages {
@@ -241,6 +243,9 @@ func (s *stageSpec) describe() string {
 	}
 	if s.RetryWindow != nil {
 		add(true, "retry window %+v", *s.RetryWindow)
+	}
+	if s.Breaker != nil {
+		add(true, "breaker %+v", *s.Breaker)
 	}
 	add(s.Kind == stage.Sharded, "up to %d shards", s.MaxShards)
 	add(s.FailShare > 0, "fails %.2f", s.FailShare)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"axflow/engine/control"
+	"axflow/shard"
 )
 
 // strike carries out one operation when its moment has come.
@@ -161,6 +162,24 @@ func (c *cluster) verb(o op, quiet bool) {
 		_, err = c.client.Retry(c.ctx, id, who)
 	case rerunStage:
 		_, err = c.client.Rerun(c.ctx, id, o.Target, who)
+	case retryShards:
+		_, err = c.client.RetryShards(c.ctx, id, o.Target, shard.Of(o.Index), who)
+	case rerunShard:
+		_, err = c.client.RerunShards(c.ctx, id, o.Target, shard.Of(o.Index), who)
+	case skipStage:
+		_, err = c.client.Skip(c.ctx, id, o.Target, who)
+	case markSuccess:
+		_, err = c.client.MarkSuccess(c.ctx, id, o.Target, shard.Set{}, nil, who)
+	case setLevel:
+		_, err = c.client.SetLevel(c.ctx, id, o.Target, &o.Level, who)
+	case discardDead:
+		_, err = c.client.Discard(c.ctx, id, o.Target, shard.Set{}, who)
+	case pauseRun:
+		err = c.pause(o, control.HoldRun, id.String())
+	case pauseFlow:
+		err = c.pause(o, control.HoldFlow, o.Target)
+	case pauseQueue:
+		err = c.pause(o, control.HoldQueue, o.Target)
 	default:
 		err = errors.New("the test does not know this verb")
 	}
@@ -181,4 +200,42 @@ func (c *cluster) verb(o op, quiet bool) {
 		return
 	}
 	c.fault("%v: %v", o, err)
+}
+
+// hold is a pause while it lasted, by the database's clock: from when the verb had returned, until it was asked to end.
+type hold struct {
+	kind        control.HoldKind
+	name        string
+	from, until time.Time
+}
+
+// holdSlack is how long after a pause work may still be handed out: the engine hears of it at once, or else within 2 s.
+const holdSlack = 2500 * time.Millisecond
+
+func (c *cluster) pause(o op, kind control.HoldKind, name string) error {
+	who := control.Who{Actor: "test", Reason: o.String()}
+	if _, err := c.client.Pause(c.ctx, kind, name, who); err != nil {
+		return err
+	}
+	h := hold{kind: kind, name: name, from: c.now()}
+	c.lasts(o.For, func() {
+		h.until = c.now()
+		c.mu.Lock()
+		c.holds = append(c.holds, h)
+		c.mu.Unlock()
+		if _, err := c.client.Resume(c.ctx, kind, name, who); err != nil {
+			if e, ok := errors.AsType[*control.Error](err); !ok || e.Code != control.CodeConflict {
+				c.fault("resuming %s %s: %v", kind, name, err)
+			}
+		}
+	})
+	return nil
+}
+
+// now is the database's time.
+func (c *cluster) now() (at time.Time) {
+	if err := c.pool.QueryRow(c.ctx, "SELECT clock_timestamp()").Scan(&at); err != nil {
+		c.fault("reading the clock: %v", err)
+	}
+	return at
 }
