@@ -94,7 +94,7 @@ func (a *app) why(r *explain.Report) {
 	a.groups(s, "  ", r.Groups, true)
 	for i := range r.Stages {
 		st := &r.Stages[i]
-		a.say("\n  %s, %s: %s", st.Stage, words(st.State), st.Diagnosis)
+		a.say("\n  %s, %s: %s", st.Stage, words(st.State), strings.TrimPrefix(st.Diagnosis, words(st.State)+": "))
 		a.gates(s, "    ", without(st.Gates, r.Gates), false)
 		if len(st.Groups) != 1 || st.Groups[0].Diagnosis != st.Diagnosis { // else it was said already
 			a.groups(s, "    ", st.Groups, false)
