@@ -63,15 +63,15 @@ func (r *Resolver) align(ctx context.Context, conn Conn, key span.StageKey, head
 	if stage.StageState(mine.State) != stage.StageRunning {
 		return span.Receipt{}, nil
 	}
-	waiting, _, err := remaining(ctx, q, mine)
+	waiting, _, _, err := remaining(ctx, q, mine)
 	if err != nil || len(waiting) == 0 {
 		return span.Receipt{}, err
 	}
-	_, held, err := remaining(ctx, q, up)
+	_, held, passed, err := remaining(ctx, q, up)
 	if err != nil {
 		return span.Receipt{}, err
 	}
-	var succeeded, lost shard.Set
+	var succeeded, skipped, lost shard.Set
 	all := shard.Span(0, int(max(up.ShardTotal, 0)))
 	var open shard.Set
 	for _, h := range held {
@@ -79,28 +79,34 @@ func (r *Resolver) align(ctx context.Context, conn Conn, key span.StageKey, head
 	}
 	succeeded = all.Minus(open)
 	if stage.StageState(up.State).Decided() {
-		lost = open // nothing of a decided stage runs any more
+		skipped, lost = passed, open.Minus(passed) // nothing of a decided stage runs any more
 	}
-	return span.MoveAligned(ctx, conn, key, waiting, succeeded, lost)
+	return span.MoveAligned(ctx, conn, key, waiting, succeeded, skipped, lost)
 }
 
-// remaining are the rows of a stage that wait for aligned shards, and the sets of all its rows.
-func remaining(ctx context.Context, q *db.Queries, s db.StagesOfRow) (map[uuid.UUID]shard.Set, []shard.Set, error) {
+// remaining are the rows of a stage that wait for aligned shards, the sets of all its rows, and what of it was skipped.
+func remaining(ctx context.Context, q *db.Queries, s db.StagesOfRow) (waiting map[uuid.UUID]shard.Set, held []shard.Set, skipped shard.Set, err error) {
 	rows, err := q.RemainingOf(ctx, db.RemainingOfParams{RunID: s.RunID, Ord: s.Ord, Generation: s.Generation})
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading what stage %d still holds: %w", s.Ord, err)
+		return nil, nil, skipped, fmt.Errorf("reading what stage %d still holds: %w", s.Ord, err)
 	}
-	waiting := make(map[uuid.UUID]shard.Set)
-	held := make([]shard.Set, 0, len(rows))
+	waiting = make(map[uuid.UUID]shard.Set)
+	held = make([]shard.Set, 0, len(rows))
 	for _, row := range rows {
 		set, err := shard.ParseSet(row.Todo)
 		if err != nil {
-			return nil, nil, fmt.Errorf("reading the set of row %s: %w", row.ID, err)
+			return nil, nil, skipped, fmt.Errorf("reading the set of row %s: %w", row.ID, err)
 		}
 		held = append(held, set)
-		if row.Place == 3 && span.ParkReason(row.Reason) == span.Aligned {
+		if row.Place != 3 {
+			continue
+		}
+		switch span.ParkReason(row.Reason) {
+		case span.Aligned:
 			waiting[row.ID] = set
+		case span.Skipped:
+			skipped = skipped.Union(set)
 		}
 	}
-	return waiting, held, nil
+	return waiting, held, skipped, nil
 }

@@ -12,16 +12,16 @@ import (
 )
 
 // MoveAligned moves indices of a stage out of its rows that wait for aligned upstream shards (waiting, by row):
-// those whose upstream shard succeeded to ready, those whose upstream shard is lost to parked for good. The
+// those whose upstream shard succeeded to ready, those whose upstream shard was skipped or is lost to parked for good. The
 // caller holds the run's lock in an open transaction, which this ends.
-func MoveAligned(ctx context.Context, conn Conn, key StageKey, waiting map[uuid.UUID]shard.Set, succeeded, lost shard.Set) (Receipt, error) {
+func MoveAligned(ctx context.Context, conn Conn, key StageKey, waiting map[uuid.UUID]shard.Set, succeeded, skipped, lost shard.Set) (Receipt, error) {
 	free := db.UnparkParams{Reason: int16(Aligned)}
 	doomed := db.UnparkParams{Reason: int16(Aligned)}
 	for id, set := range waiting {
 		if s := set.Intersect(succeeded); !s.Empty() {
 			free.Ids, free.Wanted = append(free.Ids, id), append(free.Wanted, s.String())
 		}
-		if s := set.Intersect(lost); !s.Empty() {
+		if s := set.Intersect(lost.Union(skipped)); !s.Empty() {
 			doomed.Ids, doomed.Wanted = append(doomed.Ids, id), append(doomed.Wanted, s.String())
 		}
 	}
@@ -52,7 +52,12 @@ func MoveAligned(ctx context.Context, conn Conn, key StageKey, waiting map[uuid.
 		if err != nil {
 			return Receipt{}, err
 		}
-		places.park(t.Header, t.set, UpstreamFailed, "")
+		if s := t.set.Intersect(skipped); !s.Empty() {
+			places.park(t.Header, s, Skipped, "")
+		}
+		if s := t.set.Minus(skipped); !s.Empty() {
+			places.park(t.Header, s, UpstreamFailed, "")
+		}
 	}
 	var receipt Receipt
 	if err := places.commit(ctx, conn, []StageKey{key}, &receipt); err != nil {
