@@ -298,3 +298,53 @@ func TestRunsOfOthersAreNotThere(t *testing.T) {
 	_, err = h.client.Skip(h.ctx, h.run, "nobody", me)
 	h.refused(control.CodeNotFound, err)
 }
+
+// A cancel reaches the runs that the run has started, and only those of stages that are not teardowns' own.
+func TestCancelCascades(t *testing.T) {
+	h := newHouse(t, two())
+	parent, child := h.run, h.start()
+	h.exec(`INSERT INTO ax.child (parent_run, ord, generation, shard, attempt, child_run) VALUES ($1, 0, 1, 0, 1, $2)`, parent, child)
+	h.exec(`WITH r AS (DELETE FROM ax.ready WHERE run_id = $1 RETURNING *)
+	        INSERT INTO ax.parked (id, run_id, parked_at, ready_at, version_id, n, ord, generation, kind, attempt, delivery, losses, level, reason, namespace, queue, key, todo)
+	        SELECT id, run_id, now(), ready_at, version_id, n, ord, generation, kind, attempt, delivery, losses, level, 7, namespace, queue, key, todo FROM r`, parent)
+	dry := me
+	dry.DryRun = true
+	told := h.did(h.client.Cancel(h.ctx, parent, false, dry))
+	done := h.did(h.client.Cancel(h.ctx, parent, false, me))
+	want(t, "touches", len(done), len(told))
+	want(t, "touched runs", done[0].Run != done[len(done)-1].Run, true)
+	h.resolve()
+	want(t, "cancelled runs", h.count(`SELECT count(*) FROM ax.run WHERE state = 12`), 2)
+	h.check(history.Options{Ended: true})
+}
+
+// Without force a teardown outlives the cancel; with force it does not.
+func TestCancelLeavesTeardowns(t *testing.T) {
+	for _, force := range []bool{false, true} {
+		up := stage.New("up", nop)
+		work := stage.New("work", nop).After(up)
+		h := newHouse(t, flow.New("tidy", up, work, stage.New("down", nop, stage.Teardown(up)).After(work)))
+		h.handOut()
+		h.work(nil)
+		h.resolve()
+		h.did(h.client.Cancel(h.ctx, h.run, force, me))
+		h.live(nil)
+		right := stage.StageSucceeded
+		if force {
+			right = stage.StageCancelled
+		}
+		want(t, "the teardown", h.state(2), right)
+		want(t, "the work", h.state(1), stage.StageCancelled)
+		want(t, "the run", h.runState(), stage.RunCancelled)
+		h.check(history.Options{Ended: true})
+	}
+}
+
+func TestProgressSaysWhatIsHeld(t *testing.T) {
+	h := newHouse(t, two())
+	h.did(h.client.Pause(h.ctx, control.HoldFlow, "two", me))
+	p, err := h.client.Progress(h.ctx, h.run)
+	if err != nil || len(p.Held) != 1 || p.Held[0].Kind != control.HoldFlow {
+		t.Errorf("held by %v, %v", p.Held, err)
+	}
+}

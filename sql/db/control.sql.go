@@ -7,7 +7,6 @@ package db
 
 import (
 	"context"
-	"time"
 
 	"github.com/google/uuid"
 )
@@ -319,53 +318,6 @@ func (q *Queries) ParkReady(ctx context.Context, arg ParkReadyParams) ([]ParkRea
 	return items, nil
 }
 
-const parkedOf = `-- name: ParkedOf :many
-SELECT id, ord, generation, attempt, reason, todo::text AS todo FROM ax.parked
-WHERE run_id = $1 AND ($2::smallint < 0 OR ord = $2)
-ORDER BY id
-`
-
-type ParkedOfParams struct {
-	RunID uuid.UUID
-	Ord   int16
-}
-
-type ParkedOfRow struct {
-	ID         uuid.UUID
-	Ord        int16
-	Generation int16
-	Attempt    int16
-	Reason     int16
-	Todo       string
-}
-
-func (q *Queries) ParkedOf(ctx context.Context, arg ParkedOfParams) ([]ParkedOfRow, error) {
-	rows, err := q.db.Query(ctx, parkedOf, arg.RunID, arg.Ord)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ParkedOfRow
-	for rows.Next() {
-		var i ParkedOfRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.Ord,
-			&i.Generation,
-			&i.Attempt,
-			&i.Reason,
-			&i.Todo,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const raiseAttempts = `-- name: RaiseAttempts :exec
 UPDATE ax.stage
 SET max_attempts = greatest(coalesce(max_attempts, 0), $1::smallint), state = $2, finished_at = NULL,
@@ -462,68 +414,6 @@ func (q *Queries) ReparkWaiting(ctx context.Context, arg ReparkWaitingParams) ([
 	for rows.Next() {
 		var i ReparkWaitingRow
 		if err := rows.Scan(&i.Ord, &i.Todo); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const unparkDead = `-- name: UnparkDead :many
-DELETE FROM ax.parked p
-WHERE p.id = ANY($1::uuid[]) AND p.reason IN (1, 6, 8)
-RETURNING p.id, p.run_id, p.ready_at, p.version_id, p.ord, p.generation, p.kind, p.attempt, p.delivery, p.losses,
-          p.level, p.namespace, p.queue, coalesce(p.key, '')::text AS key, p.todo::text AS taken
-`
-
-type UnparkDeadRow struct {
-	ID         uuid.UUID
-	RunID      uuid.UUID
-	ReadyAt    time.Time
-	VersionID  int32
-	Ord        int16
-	Generation int16
-	Kind       int16
-	Attempt    int16
-	Delivery   int16
-	Losses     int16
-	Level      int16
-	Namespace  string
-	Queue      string
-	Key        string
-	Taken      string
-}
-
-// Takes dead indices out of the dead letters of a (locked) stage.
-func (q *Queries) UnparkDead(ctx context.Context, ids []uuid.UUID) ([]UnparkDeadRow, error) {
-	rows, err := q.db.Query(ctx, unparkDead, ids)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []UnparkDeadRow
-	for rows.Next() {
-		var i UnparkDeadRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.RunID,
-			&i.ReadyAt,
-			&i.VersionID,
-			&i.Ord,
-			&i.Generation,
-			&i.Kind,
-			&i.Attempt,
-			&i.Delivery,
-			&i.Losses,
-			&i.Level,
-			&i.Namespace,
-			&i.Queue,
-			&i.Key,
-			&i.Taken,
-		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -503,6 +503,60 @@ func (q *Queries) HoldsOf(ctx context.Context, namespace string) ([]HoldsOfRow, 
 	return items, nil
 }
 
+const holdsOn = `-- name: HoldsOn :many
+SELECT kind, name, actor, reason, held_at FROM ax.hold
+WHERE namespace = $1
+  AND (kind = 'run' AND name = $2::text OR kind = 'flow' AND name = $3 OR kind = 'queue' AND name = $4)
+ORDER BY held_at
+`
+
+type HoldsOnParams struct {
+	Namespace string
+	Run       string
+	Flow      string
+	Queue     string
+}
+
+type HoldsOnRow struct {
+	Kind   string
+	Name   string
+	Actor  string
+	Reason string
+	HeldAt time.Time
+}
+
+// What of a run, its flow and its queue is paused.
+func (q *Queries) HoldsOn(ctx context.Context, arg HoldsOnParams) ([]HoldsOnRow, error) {
+	rows, err := q.db.Query(ctx, holdsOn,
+		arg.Namespace,
+		arg.Run,
+		arg.Flow,
+		arg.Queue,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []HoldsOnRow
+	for rows.Next() {
+		var i HoldsOnRow
+		if err := rows.Scan(
+			&i.Kind,
+			&i.Name,
+			&i.Actor,
+			&i.Reason,
+			&i.HeldAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const insertHold = `-- name: InsertHold :execrows
 INSERT INTO ax.hold (namespace, kind, name, actor, reason) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT DO NOTHING
@@ -1348,6 +1402,35 @@ func (q *Queries) StageBusy(ctx context.Context, namespace string) ([]StageBusyR
 	for rows.Next() {
 		var i StageBusyRow
 		if err := rows.Scan(&i.VersionID, &i.Ord, &i.Running); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const stageLimits = `-- name: StageLimits :many
+SELECT ord, tolerate FROM ax.stage WHERE run_id = $1 AND tolerate IS NOT NULL
+`
+
+type StageLimitsRow struct {
+	Ord      int16
+	Tolerate *int32
+}
+
+func (q *Queries) StageLimits(ctx context.Context, runID uuid.UUID) ([]StageLimitsRow, error) {
+	rows, err := q.db.Query(ctx, stageLimits, runID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []StageLimitsRow
+	for rows.Next() {
+		var i StageLimitsRow
+		if err := rows.Scan(&i.Ord, &i.Tolerate); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -49,11 +49,6 @@ SET max_attempts = greatest(coalesce(max_attempts, 0), @max_attempts::smallint),
     reason = CASE WHEN verdict IS NULL THEN reason END
 WHERE run_id = @run_id AND ord = @ord AND generation = @generation AND state = ANY(@from_states::smallint[]);
 
--- name: ParkedOf :many
-SELECT id, ord, generation, attempt, reason, todo::text AS todo FROM ax.parked
-WHERE run_id = @run_id AND (@ord::smallint < 0 OR ord = @ord)
-ORDER BY id;
-
 -- name: ReopenRun :execrows
 UPDATE ax.run SET state = @state, finished_at = NULL, version = version + 1
 WHERE run_id = @run_id AND state = ANY(@from_states::smallint[]);
@@ -93,10 +88,3 @@ SELECT id, run_id, now(), ready_at, version_id, (SELECT sum(upper(x) - lower(x))
        kind, attempt, delivery, losses, level, @reason, namespace, queue, key, todo
 FROM taken WHERE NOT isempty(todo)
 RETURNING ord, todo::text AS todo;
-
--- name: UnparkDead :many
--- Takes dead indices out of the dead letters of a (locked) stage.
-DELETE FROM ax.parked p
-WHERE p.id = ANY(@ids::uuid[]) AND p.reason IN (1, 6, 8)
-RETURNING p.id, p.run_id, p.ready_at, p.version_id, p.ord, p.generation, p.kind, p.attempt, p.delivery, p.losses,
-          p.level, p.namespace, p.queue, coalesce(p.key, '')::text AS key, p.todo::text AS taken;

@@ -331,3 +331,13 @@ RETURNING version;
 
 -- name: DropStageExpiries :exec
 DELETE FROM ax.expiry WHERE run_id = @run_id AND ord = ANY(@ords::smallint[]);
+
+-- name: HoldsOn :many
+-- What of a run, its flow and its queue is paused.
+SELECT kind, name, actor, reason, held_at FROM ax.hold
+WHERE namespace = @namespace
+  AND (kind = 'run' AND name = @run::text OR kind = 'flow' AND name = @flow OR kind = 'queue' AND name = @queue)
+ORDER BY held_at;
+
+-- name: StageLimits :many
+SELECT ord, tolerate FROM ax.stage WHERE run_id = @run_id AND tolerate IS NOT NULL;
