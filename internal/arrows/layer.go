@@ -26,7 +26,7 @@ var why = map[string]string{
 // them: no database, no network, no files, no clock.
 var pure = map[string]bool{
 	"stage": true, "shard": true, "flow": true, "engine/wheel": true, "engine/dispatch/board": true,
-	"engine/breaker": true, "engine/pressure": true, "internal/fingerprint": true,
+	"engine/breaker": true, "engine/pressure": true,
 }
 
 // impure are the imports that a pure package must not have; one that ends in "/" stands for all below it.
