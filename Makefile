@@ -28,9 +28,10 @@ help: ## Say what the targets do
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
 .PHONY: demo
-demo: ## Run both examples to their end, on an embedded PostgreSQL
+demo: ## Run the examples to their end, on an embedded PostgreSQL
 	go run ./examples/gosource -once
 	go run ./examples/reconcile -once
+	go run ./examples/billing -once
 
 .PHONY: test
 test: ## Run all tests with the race detector
