@@ -21,6 +21,7 @@ func TestNotNeededSkips(t *testing.T) {
 	want(t, "state", f.state(0), stage.StageSkipped)
 	f.finish(f.conn(), f.report(f.planning(1), 1, shard.Span(span.PlanIndex, 0), stage.NotNeeded))
 	want(t, "state of the planned", f.state(1), stage.StageSkipped)
+	want(t, "stages that say so", f.count(`SELECT count(*) FROM ax.stage WHERE reason = 'its condition was false'`), 2)
 	want(t, "results", f.count(`SELECT count(*) FROM ax.result WHERE outcome = 13`), 2)
 	want(t, "skipped", f.count(`SELECT count(*) FROM ax.parked WHERE reason = 3`), 2)
 	f.check()

@@ -20,6 +20,7 @@ type placing struct {
 	parked db.PlaceParkedParams
 	heads  map[uuid.UUID]Ready
 	fast   []StageKey // stages that a failure too many stops
+	idle   []StageKey // stages whose condition was false
 }
 
 func newPlacing(locked []db.LockStagesRow) *placing {
@@ -81,6 +82,9 @@ func (p *placing) putError(h Header, set shard.Set, why Reason, delay time.Durat
 		h.ID, h.Attempt, h.Delivery, h.Losses = id, attempt, delivery, losses
 		p.heads[id] = Ready{Header: h, Set: set}
 	case ToParked:
+		if why == NotNeeded && reason == Skipped {
+			p.idle = append(p.idle, StageKey{h.Run, h.Ord})
+		}
 		h.Losses = losses
 		if why == Retry { // it would have been tried again: this attempt is spent, whatever revives it
 			h.Attempt, h.Delivery = attempt, 0
@@ -136,6 +140,9 @@ func (p *placing) queue(ctx context.Context, to *pipe.Pipe, distinct []uuid.UUID
 	if len(p.parked.Ids) > 0 {
 		p.parked.RunIds, p.parked.Live = distinct, active
 		_, _ = to.PlaceParked(ctx, p.parked)
+	}
+	for _, k := range p.idle {
+		_ = to.SetStageReason(ctx, db.SetStageReasonParams{Reason: "its condition was false", RunID: k.Run, Ord: k.Ord})
 	}
 }
 
