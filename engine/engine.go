@@ -33,7 +33,7 @@ const LeaseName = "leader"
 // Config says how an Engine runs. Only ConnConfig and Bus are required.
 type Config struct {
 	// ConnConfig opens the engine's own connections: one for the lease, one for the clock, and, while it leads,
-	// five more. Not through a transaction pooler.
+	// five to seven more. Not through a transaction pooler.
 	ConnConfig *pgx.ConnConfig
 	// Bus carries hints; in one process with workers and clients, the same one.
 	Bus *hint.Bus
@@ -118,15 +118,7 @@ func (e *Engine) Stats() *dispatch.Stats { return &e.stats }
 // Run contends and leads until ctx ends; then it resigns, so that a standby takes over at once. It fails at the
 // start when the database's schema is not this binary's.
 func (e *Engine) Run(ctx context.Context) error {
-	conn, err := pgx.ConnectConfig(ctx, e.cfg.ConnConfig)
-	if err == nil {
-		err = axsql.Check(ctx, conn)
-		_ = conn.Close(context.WithoutCancel(ctx))
-	}
-	if ctx.Err() != nil {
-		return nil
-	}
-	if err != nil {
+	if err := e.check(ctx); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("starting the engine: %w", err)
 	}
 	elector, err := leader.New(leader.Config{ConnConfig: e.cfg.ConnConfig, Name: LeaseName, Holder: e.cfg.Holder, TTL: e.cfg.TTL,
@@ -135,6 +127,17 @@ func (e *Engine) Run(ctx context.Context) error {
 		return fmt.Errorf("setting the elector up: %w", err)
 	}
 	return elector.Run(ctx)
+}
+
+// check tells whether the database's schema is this binary's.
+func (e *Engine) check(ctx context.Context) error {
+	conn, err := pgx.ConnectConfig(ctx, e.cfg.ConnConfig)
+	if err != nil {
+		return fmt.Errorf("connecting the engine: %w", err)
+	}
+	err = axsql.Check(ctx, conn)
+	_ = conn.Close(context.WithoutCancel(ctx))
+	return err
 }
 
 // lead is one term. Whatever ends one of its loops ends the term.

@@ -62,12 +62,12 @@ func TestReadBoard(t *testing.T) {
 	}
 	for _, r := range ready {
 		gates := view.Explain(r.ID, time.Now())
-		switch {
-		case r.RunID == gs[0]:
+		switch r.RunID {
+		case gs[0]:
 			if gates != nil || !view.HeldRuns[gs[0]] {
 				t.Error("the held run's span is on the Board")
 			}
-		case r.RunID == gs[1]:
+		case gs[1]:
 			if names := closed(gates); len(names) == 0 || names[0] != board.GatePaused {
 				t.Errorf("of the paused flow these are closed: %v", names)
 			}
