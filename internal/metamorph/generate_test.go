@@ -61,14 +61,23 @@ func generate(seed uint64) *scenario {
 		if i > 0 {
 			p.verbs = d.quiet(s, &id)
 		}
-		lively := make([]int, 0, len(s.runs)) // what has something to do in this phase
+		var lively []point // what has something to do in this phase
 		for _, r := range s.runs {
-			lively = append(lively, r.ID)
+			for _, x := range s.flow(r.Flow).Stages {
+				if i == 0 {
+					lively = append(lively, point{r.ID, x.Name})
+				}
+			}
 		}
-		if i > 0 {
-			lively = lively[:0]
-			for _, o := range p.verbs {
-				lively = append(lively, o.Run)
+		for _, o := range p.verbs {
+			if o.Target != "" {
+				lively = append(lively, point{o.Run, o.Target})
+			}
+			for _, name := range s.flow(s.run(o.Run).Flow).descendants(o.Target) {
+				lively = append(lively, point{o.Run, name})
+			}
+			if o.Target == "" {
+				lively = append(lively, point{o.Run, d.anyStage(s, o.Run)})
 			}
 		}
 		for range pick(d, 0, 1, 2, 3, 4, 6) {
@@ -195,14 +204,17 @@ func (d dice) anyStage(s *scenario, run int) string {
 }
 
 // op is an operation in the middle of things.
-func (d dice) op(s *scenario, lively []int, id *int) op {
-	o := op{ID: *id, Run: pick(d, lively...), Member: d.IntN(len(s.workers))}
+func (d dice) op(s *scenario, lively []point, id *int) op {
+	at := pick(d, lively...)
+	o := op{ID: *id, Run: at.run, Member: d.IntN(len(s.workers))}
 	*id++
 	if d.odds(0.6) {
-		o.WaitRun = pick(d, lively...)
-		o.Stage, o.Count = d.anyStage(s, o.WaitRun), pick(d, 1, 1, 1, 2, 3, 5)
+		if d.odds(0.5) {
+			at = pick(d, lively...)
+		}
+		o.WaitRun, o.Stage, o.Count = at.run, at.stage, pick(d, 1, 1, 1, 1, 2, 3)
 	} else {
-		o.At = d.millis(1, 700)
+		o.At = d.millis(1, 600)
 	}
 	faults := []act{killLeader, freezeLeader, flapLeader, resignLeader, killWorker, killWorker, cutWorker, flapWorker, drainWorker, muteWorker}
 	if d.odds(0.7) {
@@ -251,7 +263,7 @@ func (d dice) quiet(s *scenario, id *int) []op {
 		*id++
 		if o.Act != retryRun {
 			o.Target = d.anyStage(s, i)
-			o.Index = d.IntN(6)
+			o.Index = pick(d, 0, 0, 1, d.IntN(6))
 		}
 		all = append(all, o)
 	}

@@ -183,9 +183,11 @@ func (m *model) planned(s *stageSpec, now *stageFacts) {
 func (m *model) settled(s *stageSpec, now *stageFacts, total, first int) {
 	ends := make([]end, total)
 	for i := range ends {
-		if s.Kind == stage.Aligned && !m.upstreamWon(s, i) {
-			ends[i] = upstreamLost
-			m.lost(s, now, i)
+		if s.Kind == stage.Aligned && m.upstreamEnd(s, i) != won {
+			ends[i] = m.follows(s, now, i)
+			if len(now.results[i]) > 0 {
+				m.fault(s, "shard %d follows one that has not succeeded and has %d results", i, len(now.results[i]))
+			}
 			continue
 		}
 		ends[i] = m.fate(s, now, i, first, s.Attempts)
@@ -193,17 +195,19 @@ func (m *model) settled(s *stageSpec, now *stageFacts, total, first int) {
 	m.ended(s, now, m.stateOf(s, ends), ends)
 }
 
-// lost judges a shard whose upstream shard has failed.
-func (m *model) lost(s *stageSpec, now *stageFacts, i int) {
-	if p := now.parked[i]; p.reason != parkedUpstream || len(now.results[i]) > 0 {
-		m.fault(s, "shard %d follows one that has not succeeded: it is parked for reason %d and has %d results", i, p.reason, len(now.results[i]))
-	}
-}
+// upstreamEnd is how the shard ended that an aligned one follows.
+func (m *model) upstreamEnd(s *stageSpec, i int) end { return m.now.stages[s.Upstreams[0]].end(i) }
 
-// upstreamWon tells whether the shard that an aligned one follows has succeeded.
-func (m *model) upstreamWon(s *stageSpec, i int) bool {
-	_, parked := m.now.stages[s.Upstreams[0]].parked[i]
-	return !parked
+// follows is how an aligned shard must have ended whose upstream shard did not succeed: skipped with it, else given up.
+func (m *model) follows(s *stageSpec, now *stageFacts, i int) end {
+	want, reason := upstreamLost, parkedUpstream
+	if m.upstreamEnd(s, i) == notNeeded {
+		want, reason = notNeeded, parkedSkipped
+	}
+	if p := now.parked[i]; p.reason != reason {
+		m.fault(s, "shard %d follows one that has not succeeded: it is parked for reason %d, want %d", i, p.reason, reason)
+	}
+	return want
 }
 
 // again judges a stage of which some indices run once more, each from an attempt on; the others stay as they were.
@@ -233,11 +237,8 @@ func (m *model) again(s *stageSpec, now, before *stageFacts, from map[int]int) {
 			if now.end(i) != ends[i] {
 				m.fault(s, "nothing should have happened to shard %d: it is parked for reason %d and was for %d", i, now.parked[i].reason, before.parked[i].reason)
 			}
-		case s.Kind == stage.Aligned && !m.upstreamWon(s, i):
-			ends[i] = upstreamLost
-			if now.parked[i].reason != parkedUpstream {
-				m.fault(s, "shard %d follows one that has not succeeded: it is parked for reason %d", i, now.parked[i].reason)
-			}
+		case s.Kind == stage.Aligned && m.upstreamEnd(s, i) != won:
+			ends[i] = m.follows(s, now, i)
 		default:
 			ends[i] = m.fate(s, now, i, first, limit)
 		}
