@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -123,13 +124,6 @@ func DownstreamError(name string, err error) error {
 
 // DownstreamOf returns the downstream that err was marked with, or "".
 func DownstreamOf(err error) string {
-	var name string
-	anyInChain(err, func(err error) bool {
-		e, ok := err.(downstreamError)
-		if ok {
-			name = e.name
-		}
-		return ok
-	})
-	return name
+	e, _ := errors.AsType[downstreamError](err)
+	return e.name
 }

@@ -261,7 +261,7 @@ func (d *deed) followRerun(ctx context.Context, ord int16, set shard.Set) error 
 	}
 	if err := d.reset(ctx, over, func(s lockedStage) bool {
 		state := stage.StageState(s.State)
-		return state != stage.StageWaiting && !(state == stage.StageSkipped && skippedByHand(s))
+		return state != stage.StageWaiting && (state != stage.StageSkipped || !skippedByHand(s))
 	}); err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func readOrders(ctx context.Context) ([]Order, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(name) //nolint:gosec // the file of the stage before
+	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package span_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/uuid"
@@ -37,7 +38,7 @@ func (f *fixture) await(worker, flight uuid.UUID, ord, index int) (waits bool) {
 		}
 		return err
 	})
-	if waits && err != nil || !waits && err != pgx.ErrTxCommitRollback {
+	if waits && err != nil || !waits && !errors.Is(err, pgx.ErrTxCommitRollback) {
 		f.t.Fatal(err)
 	}
 	return waits
