@@ -1,0 +1,138 @@
+package cli_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"axflow/flow"
+	"axflow/internal/pgtest"
+)
+
+// done is what an act answers in JSON.
+type done struct {
+	DryRun  bool `json:"dry_run"`
+	Touched []struct {
+		Run, Stage, Indices, What string
+		Count                     int
+	}
+	Refused []struct{ Run, Error string }
+}
+
+// Dead letters: listed by error, inspected, replayed by the leader after a canary, counted as succeeded by hand.
+func TestDeadLetters(t *testing.T) {
+	x := terminal{t, pgtest.New(t).URL, []flow.Definition{daily()}}
+	x.dev()
+	var s started
+	x.answer(3, &s, "run", "start", "daily-recon", "--params", `{"date":"2026-03-01","bad":true}`, "--wait")
+	var groups []struct {
+		Flow, Stage, Fingerprint, Error string
+		Count, Runs                     int
+	}
+	x.answer(0, &groups, "dlq", "list")
+	if len(groups) != 1 || groups[0].Stage != "reconcile" || groups[0].Count != 3 || groups[0].Runs != 1 || groups[0].Error != "the sums differ" {
+		t.Fatalf("dlq list: %+v", groups)
+	}
+	stdout, _ := x.ax(0, "dlq", "show", s.Run, "reconcile", "207")
+	says(t, stdout, "reconcile index 207", "dead", "failed", "the sums differ")
+	stdout, _ = x.ax(0, "why", s.Run+"/reconcile/207")
+	says(t, stdout, "the sums differ")
+
+	// The canary dies again: the other two stay.
+	var job struct {
+		Replay string
+		Total  int
+	}
+	x.answer(0, &job, "dlq", "replay", "--fingerprint", groups[0].Fingerprint, "--canary", "1", "--dry-run")
+	if job.Total != 3 {
+		t.Errorf("dlq replay --dry-run: %+v, want 3 tasks", job)
+	}
+	x.answer(0, &job, "dlq", "replay", "--fingerprint", groups[0].Fingerprint, "--canary", "1", "--reason", "the source was mended")
+	var jobs []struct {
+		Replay, State string
+		Moved         int
+		Failed        int `json:"canary_failed"`
+	}
+	pgtest.Eventually(t, limit, func() (bool, string) {
+		x.answer(0, &jobs, "dlq", "jobs")
+		return len(jobs) == 1 && jobs[0].State == "stopped", fmt.Sprintf("the replay is to stop: %+v", jobs)
+	})
+	if jobs[0].Replay != job.Replay || jobs[0].Moved != 1 || jobs[0].Failed != 1 {
+		t.Errorf("dlq jobs: %+v, want one moved and failed", jobs)
+	}
+
+	var d done
+	x.answer(0, &d, "run", "mark-success", s.Run, "reconcile", "--shards", "7,107,207", "--reason", "booked by hand", "--dry-run")
+	if !d.DryRun || len(d.Touched) == 0 {
+		t.Errorf("mark-success --dry-run: %+v", d)
+	}
+	x.ax(3, "run", "watch", s.Run) // a dry run changes nothing
+	x.ax(0, "run", "mark-success", s.Run, "reconcile", "--shards", "7,107,207", "--reason", "booked by hand")
+	stdout, _ = x.ax(0, "run", "watch", s.Run)
+	says(t, stdout, "succeeded after", "shards 300 succeeded, 0 failed")
+	stdout, _ = x.ax(0, "audit", "--target", "run/"+s.Run)
+	says(t, stdout, "booked by hand", "cli:")
+	stdout, _ = x.ax(0, "dlq", "list")
+	says(t, stdout, "no dead letters")
+	x.ax(0, "doctor", "--ended")
+}
+
+// A paused run says so and goes on when it is resumed; what is paused is found by filter; queues, pools, circuits and
+// switches are set and listed.
+func TestSteering(t *testing.T) {
+	x := terminal{t, pgtest.New(t).URL, []flow.Definition{daily()}}
+	x.dev()
+	x.ax(0, "queue", "pause", "default", "--reason", "a migration")
+	var s started
+	x.answer(0, &s, "run", "start", "daily-recon", "--param", "date=x", "--tag", "team=risk")
+	stdout, _ := x.ax(0, "why", s.Run)
+	says(t, stdout, "queue default is paused by cli:", "a migration", "queue resume default")
+	x.ax(0, "run", "pause", "--tag", "team=risk")
+	x.ax(0, "queue", "resume", "default")
+	stdout, _ = x.ax(0, "why", s.Run)
+	says(t, stdout, "paused", "run resume")
+	stdout, _ = x.ax(0, "run", "priority", s.Run, "P0")
+	says(t, stdout, "P0")
+
+	var d done
+	x.answer(0, &d, "run", "cancel", "--flow", "daily-recon", "--dry-run")
+	if !d.DryRun || len(d.Touched) == 0 || d.Touched[0].Run != s.Run {
+		t.Errorf("cancel --dry-run: %+v", d)
+	}
+	x.ax(0, "run", "resume", s.Run)
+	stdout, _ = x.ax(0, "run", "watch", s.Run)
+	says(t, stdout, "succeeded after")
+	stdout, _ = x.ax(0, "run", "cancel", "--flow", "nothing")
+	says(t, stdout, "no run matches")
+
+	x.ax(0, "queue", "set", "etl", "--capacity", "100", "--concurrency", "7")
+	x.ax(0, "queue", "set", "etl", "--concurrency", "8") // the capacity stays
+	var queues []struct {
+		Queue                 string
+		Capacity, Concurrency int
+	}
+	x.answer(0, &queues, "queue", "list")
+	if len(queues) != 1 || queues[0].Queue != "etl" || queues[0].Capacity != 100 || queues[0].Concurrency != 8 {
+		t.Errorf("queue list: %+v", queues)
+	}
+	_, stderr := x.ax(2, "queue", "set", "etl", "--refuse-at", "2")
+	says(t, stderr, "2")
+	x.ax(0, "pool", "set", "daily-recon/pull", "3")
+	stdout, _ = x.ax(0, "pool", "list")
+	says(t, stdout, "daily-recon/pull", "3 a worker, by cli:")
+	x.ax(0, "circuit", "open", "warehouse", "--reason", "an upgrade")
+	stdout, _ = x.ax(0, "circuit", "list")
+	says(t, stdout, "downstream", "warehouse", "open", "an upgrade", "when closed by hand")
+	x.ax(0, "circuit", "close", "warehouse")
+	x.ax(0, "setting", "set", "aging", "off")
+	stdout, _ = x.ax(0, "setting", "list")
+	if !strings.Contains(stdout, "aging     off") {
+		t.Errorf("setting list:\n%s", stdout)
+	}
+	_, stderr = x.ax(2, "setting", "set", "ageing", "off")
+	says(t, stderr, "ageing", "aging")
+	stdout, _ = x.ax(0, "worker", "list")
+	says(t, stdout, "active")
+	stdout, _ = x.ax(0, "flow", "pause", "daily-recon", "--dry-run")
+	says(t, stdout, "dry run")
+}
