@@ -86,7 +86,7 @@ func (m *model) fresh(s *stageSpec, now *stageFacts) {
 	case v == skips || s.Disabled:
 		m.untouched(s, now, stage.StageSkipped)
 	case s.Kind == stage.Single:
-		m.settled(s, now, 1, 1)
+		m.settled(s, now, 1, s.Attempts)
 	case s.Kind == stage.Sharded:
 		m.sharded(s, now)
 	case s.Kind == stage.Aligned:
@@ -131,7 +131,7 @@ func (m *model) followed(s *stageSpec, now *stageFacts, final verdict) bool {
 		m.fault(s, "it has %d shards, %s has %d", now.total, s.Upstreams[0], up.total)
 		return true
 	}
-	m.settled(s, now, up.total, 1)
+	m.settled(s, now, up.total, s.Attempts)
 	return true
 }
 
@@ -156,7 +156,7 @@ func (m *model) sharded(s *stageSpec, now *stageFacts) {
 	case notNeeded:
 		m.ended(s, now, stage.StageSkipped, nil)
 	case won:
-		m.planned(s, now)
+		m.planned(s, now, s.Attempts)
 	default:
 		if now.state != stage.StageFailed || now.total >= 0 {
 			m.fault(s, "its plan must have failed; it is %v with %d shards", now.state, now.total)
@@ -164,8 +164,8 @@ func (m *model) sharded(s *stageSpec, now *stageFacts) {
 	}
 }
 
-// planned judges a stage whose plan has succeeded.
-func (m *model) planned(s *stageSpec, now *stageFacts) {
+// planned judges a stage whose plan has succeeded. A retry of the plan raises the limit of its shards too: it is the stage's.
+func (m *model) planned(s *stageSpec, now *stageFacts, limit int) {
 	total := s.shards(m.seed, m.number, now.generation)
 	switch {
 	case total == 0 && s.SkipEmpty:
@@ -175,12 +175,12 @@ func (m *model) planned(s *stageSpec, now *stageFacts) {
 	case now.total != total:
 		m.fault(s, "it has %d shards, want %d", now.total, total)
 	default:
-		m.settled(s, now, total, 1)
+		m.settled(s, now, total, limit)
 	}
 }
 
-// settled judges a stage by its indices, each of which began with the attempt first.
-func (m *model) settled(s *stageSpec, now *stageFacts, total, first int) {
+// settled judges a stage by its indices, each of which has had its attempts up to a limit.
+func (m *model) settled(s *stageSpec, now *stageFacts, total, limit int) {
 	ends := make([]end, total)
 	for i := range ends {
 		if s.Kind == stage.Aligned && m.upstreamEnd(s, i) != won {
@@ -190,7 +190,7 @@ func (m *model) settled(s *stageSpec, now *stageFacts, total, first int) {
 			}
 			continue
 		}
-		ends[i] = m.fate(s, now, i, first, s.Attempts)
+		ends[i] = m.fate(s, now, i, 1, limit)
 	}
 	m.ended(s, now, m.stateOf(s, ends), ends)
 }
@@ -220,7 +220,7 @@ func (m *model) again(s *stageSpec, now, before *stageFacts, from map[int]int) {
 	if first, plan := from[planIndex]; plan {
 		switch m.fate(s, now, planIndex, first, limit) {
 		case won:
-			m.planned(s, now)
+			m.planned(s, now, limit)
 		default:
 			if now.state != stage.StageFailed || now.total >= 0 {
 				m.fault(s, "its plan must have failed again; it is %v with %d shards", now.state, now.total)

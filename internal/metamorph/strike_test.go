@@ -169,7 +169,10 @@ func (c *cluster) verb(o op, quiet bool) {
 	case skipStage:
 		_, err = c.client.Skip(c.ctx, id, o.Target, who)
 	case markSuccess:
-		_, err = c.client.MarkSuccess(c.ctx, id, o.Target, shard.Set{}, nil, who)
+		_, err = c.client.MarkSuccess(c.ctx, id, o.Target, shard.Set{}, markedOutput, who)
+		if e, ok := errors.AsType[*control.Error](err); ok && e.Code == control.CodeInvalid { // it has no shards yet
+			_, err = c.client.MarkSuccess(c.ctx, id, o.Target, shard.Set{}, nil, who)
+		}
 	case setLevel:
 		_, err = c.client.SetLevel(c.ctx, id, o.Target, &o.Level, who)
 	case discardDead:
@@ -201,6 +204,9 @@ func (c *cluster) verb(o op, quiet bool) {
 	}
 	c.fault("%v: %v", o, err)
 }
+
+// markedOutput is the output that operators declare: of run -1.
+var markedOutput = []byte(`{"Run":-1}`)
 
 // hold is a pause while it lasted, by the database's clock: from when the verb had returned, until it was asked to end.
 type hold struct {
