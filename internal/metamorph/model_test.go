@@ -200,6 +200,9 @@ func (m *model) upstreamEnd(s *stageSpec, i int) end { return m.now.stages[s.Ups
 
 // follows is how an aligned shard must have ended whose upstream shard did not succeed: skipped with it, else given up.
 func (m *model) follows(s *stageSpec, now *stageFacts, i int) end {
+	if s.FailFast && now.parked[i].reason == parkedCancelled {
+		return cancelled // others were dead while it waited
+	}
 	want, reason := upstreamLost, parkedUpstream
 	if m.upstreamEnd(s, i) == notNeeded {
 		want, reason = notNeeded, parkedSkipped
