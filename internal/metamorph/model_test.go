@@ -192,7 +192,7 @@ func (m *model) settled(s *stageSpec, now *stageFacts, total, limit int) {
 		}
 		ends[i] = m.fate(s, now, i, 1, limit)
 	}
-	m.ended(s, now, m.stateOf(s, ends), ends)
+	m.ended(s, now, m.stateOf(s, now, ends), ends)
 }
 
 // upstreamEnd is how the shard ended that an aligned one follows.
@@ -246,7 +246,7 @@ func (m *model) again(s *stageSpec, now, before *stageFacts, from map[int]int) {
 			ends[i] = m.fate(s, now, i, first, limit)
 		}
 	}
-	m.ended(s, now, m.stateOf(s, ends), ends)
+	m.ended(s, now, m.stateOf(s, now, ends), ends)
 }
 
 // end is how an index ended.
@@ -266,22 +266,25 @@ func (f *stageFacts) end(i int) end {
 }
 
 // stateOf is the state of a stage whose indices have ended so.
-func (m *model) stateOf(s *stageSpec, ends []end) stage.StageState {
+func (m *model) stateOf(s *stageSpec, now *stageFacts, ends []end) stage.StageState {
 	n := count(ends)
 	tolerated := s.Tolerate
 	if share := int(s.TolerateShare*float64(len(ends)) + 1e-9); share > tolerated {
 		tolerated = share
 	}
-	if s.FailFast && n[cancelled] > 0 && (n[dead] > tolerated || m.before == nil) {
-		if n[dead] <= tolerated {
+	failed := n[dead] + n[upstreamLost]
+	if s.FailFast && n[cancelled] > 0 && (failed > tolerated || m.before == nil) {
+		if failed <= tolerated {
 			m.fault(s, "it failed fast with %v, and tolerates %d", n, tolerated)
 		}
 		return stage.StageFailed
 	}
 	switch {
+	case s.FailFast && failed > tolerated && now.verdict:
+		return stage.StageFailed // it was stopped before its last shard had ended
 	case n[notNeeded] > 0 && n[notNeeded] == len(ends):
 		return stage.StageSkipped
-	case n[dead]+n[upstreamLost] <= tolerated && n[cancelled] == 0:
+	case failed <= tolerated && n[cancelled] == 0:
 		return stage.StageSucceeded
 	case n[dead] > 0:
 		return stage.StageFailed

@@ -165,7 +165,7 @@ func (s *scenario) sound() bool {
 
 // Every smaller scenario of many seeds makes flows that can be built, and the same seed the same scenario.
 func TestScenariosAreSound(t *testing.T) {
-	for seed := range uint64(50) {
+	for seed := range uint64(12) {
 		s := generate(seed)
 		if a, b := s.String(), generate(seed).String(); a != b {
 			t.Fatalf("seed %d makes two scenarios:\n%s\n%s", seed, a, b)
