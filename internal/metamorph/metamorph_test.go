@@ -22,7 +22,7 @@ const (
 	envBase     = "AX_METAMORPH_BASE"     // the first seed; default 1
 	envTime     = "AX_METAMORPH_TIME"     // more seeds begin until then; default 200s, with -short none
 	envShrink   = "AX_METAMORPH_SHRINK"   // 0: failures are not made smaller
-	envParallel = "AX_METAMORPH_PARALLEL" // scenarios at once; default 2, or a processor each
+	envParallel = "AX_METAMORPH_PARALLEL" // scenarios at once; default 3, or a processor each
 )
 
 func number(t *testing.T, name string, or uint64) uint64 {
@@ -48,7 +48,7 @@ func TestMetamorphic(t *testing.T) {
 	if testing.Short() {
 		least = min(least, 8)
 	}
-	parallel := number(t, envParallel, uint64(max(2, runtime.GOMAXPROCS(0))))
+	parallel := number(t, envParallel, uint64(max(3, runtime.GOMAXPROCS(0))))
 	extra := 200 * time.Second
 	if testing.Short() || os.Getenv(envSeeds) != "" {
 		extra = 0
