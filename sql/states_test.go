@@ -67,6 +67,14 @@ func TestStatementsMoveStagesByTheTable(t *testing.T) {
 		{"retire, one waits for its aligned upstream", park(4), retire, nil, 0},
 		{"cancel", nil, func() error { return cancelled(q.CancelStages(ctx, db.CancelStagesParams{RunID: run})) }, []stage.StageState{stage.StageWaiting}, stage.StageCancelled},
 		{"cancel", nil, func() error { return cancelled(q.CancelStages(ctx, db.CancelStagesParams{RunID: run})) }, []stage.StageState{stage.StagePlanning, stage.StageRunning}, stage.StageCancelling},
+		{"expire", nil, func() error {
+			_, err := q.StopStages(ctx, db.StopStagesParams{Why: "expired", RunIds: runs, StageRuns: runs, Ords: ords, Generations: []int16{1}})
+			return err
+		}, []stage.StageState{stage.StagePlanning, stage.StageRunning}, stage.StageCancelling},
+		{"fail fast", park(1), func() error {
+			_, err := q.StopBroken(ctx, db.StopBrokenParams{RunIds: runs, StageRuns: runs, Ords: ords})
+			return err
+		}, []stage.StageState{stage.StageRunning}, stage.StageCancelling},
 		{"retry", nil, func() error {
 			return q.RaiseAttempts(ctx, db.RaiseAttemptsParams{MaxAttempts: 5, State: int16(stage.StageRunning), RunID: run, Ord: 0, Generation: 1, FromStates: []int16{int16(stage.StageFailed)}})
 		}, []stage.StageState{stage.StageFailed}, stage.StageRunning},
