@@ -1,6 +1,7 @@
 package control_test
 
 import (
+	"errors"
 	"testing"
 
 	"axflow/engine/control"
@@ -37,4 +38,36 @@ func TestActsAreAudited(t *testing.T) {
 	if len(journal) != 1 || journal[0].Kind != "skip" || journal[0].Actor != me.Actor {
 		t.Errorf("the journal is %+v, want the skip", journal)
 	}
+}
+
+// A client of another namespace cannot steer a run, nor learn that it is there.
+func TestVerbsStayInTheirNamespace(t *testing.T) {
+	h := newHouse(t, flow.New("one", stage.New("a", nop)))
+	other, err := control.NewClient(h.ctx, control.Config{Pool: h.pool, Bus: h.bus, Namespace: "other"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, act := range map[string]func() error{
+		"cancel": func() error { _, err := other.Cancel(h.ctx, h.run, true, me); return err },
+		"skip":   func() error { _, err := other.Skip(h.ctx, h.run, "a", me); return err },
+		"pause":  func() error { _, err := other.Pause(h.ctx, control.HoldRun, h.run.String(), me); return err },
+	} {
+		var refusal *control.Error
+		if err := act(); !errors.As(err, &refusal) || refusal.Code != control.CodeNotFound {
+			t.Errorf("%s: %v, want that there is no such run", name, err)
+		}
+	}
+	want(t, "runs that were moved", h.count(`SELECT count(*) FROM ax.run WHERE state <> 1`), 0)
+}
+
+// A skip takes what is in flight away from its worker, whole flights and parts of them.
+func TestSkipTakesFlights(t *testing.T) {
+	h := newHouse(t, flow.New("one", stage.New("a", nop)))
+	h.handOut()
+	want(t, "flights", h.count(`SELECT count(*) FROM ax.flight`), 1)
+	if _, err := h.client.Skip(h.ctx, h.run, "a", me); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "flights after the skip", h.count(`SELECT count(*) FROM ax.flight`), 0)
+	want(t, "skipped", h.count(`SELECT count(*) FROM ax.parked WHERE reason = 3`), 1)
 }
