@@ -85,8 +85,12 @@ func TestSteering(t *testing.T) {
 	x.ax(0, "queue", "pause", "default", "--reason", "a migration")
 	var s started
 	x.answer(0, &s, "run", "start", "daily-recon", "--param", "date=x", "--tag", "team=risk")
-	stdout, _ := x.ax(0, "why", s.Run)
-	says(t, stdout, "queue default is paused by cli:", "a migration", "queue resume default")
+	var stdout string
+	pgtest.Eventually(t, limit, func() (bool, string) { // an engine that has not begun to lead is named first
+		stdout, _ = x.ax(0, "why", s.Run)
+		return strings.Contains(stdout, "queue resume default"), stdout
+	})
+	says(t, stdout, "queue default is paused by cli:", "a migration")
 	x.ax(0, "run", "pause", "--tag", "team=risk")
 	x.ax(0, "queue", "resume", "default")
 	stdout, _ = x.ax(0, "why", s.Run)
