@@ -20,14 +20,8 @@ import (
 // upstreams' outputs stay. A stage that has not begun, with nothing after it that has, is left alone.
 func (c *Client) Rerun(ctx context.Context, id uuid.UUID, stageName string, who Who) ([]Touch, error) {
 	touched, d, err := c.act(ctx, id, "rerun", stageName, who, func(ctx context.Context, d *deed) error {
-		ord, err := d.ord(stageName)
+		ord, err := d.steer(ctx, stageName)
 		if err != nil {
-			return err
-		}
-		if err := d.notCancelling(); err != nil {
-			return err
-		}
-		if err := d.lock(ctx); err != nil {
 			return err
 		}
 		over := d.v.Graph.Descendants(int(ord))

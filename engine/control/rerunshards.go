@@ -49,14 +49,8 @@ func remainingOf(run uuid.UUID, s lockedStage) db.RemainingOfParams {
 // after it, in their next generation. A shard that has not succeeded is CodeConflict. An empty set is all that have.
 func (c *Client) RerunShards(ctx context.Context, id uuid.UUID, stageName string, set shard.Set, who Who) ([]Touch, error) {
 	touched, d, err := c.act(ctx, id, "rerun_shards", stageName, who, func(ctx context.Context, d *deed) error {
-		ord, err := d.ord(stageName)
+		ord, err := d.steer(ctx, stageName)
 		if err != nil {
-			return err
-		}
-		if err := d.notCancelling(); err != nil {
-			return err
-		}
-		if err := d.lock(ctx); err != nil {
 			return err
 		}
 		return d.rerunShards(ctx, ord, set)

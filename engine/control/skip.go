@@ -42,14 +42,8 @@ func (c *Client) SkipWhere(ctx context.Context, f Filter, stageName string, who 
 
 func (c *Client) skip(ctx context.Context, verb string, id uuid.UUID, stageName string, set shard.Set, who Who) ([]Touch, error) {
 	touched, d, err := c.act(ctx, id, verb, stageName, who, func(ctx context.Context, d *deed) error {
-		ord, err := d.ord(stageName)
+		ord, err := d.steer(ctx, stageName)
 		if err != nil {
-			return err
-		}
-		if err := d.notCancelling(); err != nil {
-			return err
-		}
-		if err := d.lock(ctx); err != nil {
 			return err
 		}
 		if !set.Empty() {

@@ -36,7 +36,7 @@ var errDry = errors.New("dry run")
 type deed struct {
 	tx      pgx.Tx
 	q       *db.Queries
-	run     db.LockRunForVerbRow
+	run     db.LockRunRow
 	v       *versions.Version
 	stages  []db.LockAllStagesRow // by ord, once locked
 	flights []db.LockFlightsRow   // once locked
@@ -80,7 +80,7 @@ func (c *Client) act(ctx context.Context, id uuid.UUID, verb, stageName string, 
 // begin locks the run and reads its version.
 func (d *deed) begin(ctx context.Context, tx pgx.Tx, cache *versions.Cache, id uuid.UUID, namespace string) error {
 	d.tx, d.q = tx, db.New(tx)
-	run, err := d.q.LockRunForVerb(ctx, id)
+	run, err := d.q.LockRun(ctx, id)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && run.Namespace != namespace {
 		return notFound(id)
 	}
@@ -180,6 +180,17 @@ func (d *deed) ord(stageName string) (int16, error) {
 		return 0, &Error{Code: CodeNotFound, Text: fmt.Sprintf("flow %s version %s has no stage %q", d.v.Flow, d.v.Hash, stageName)}
 	}
 	return int16(ord), nil
+}
+
+// steer finds a stage of a run that is not being cancelled, and locks the run's flights and stages.
+func (d *deed) steer(ctx context.Context, stageName string) (ord int16, err error) {
+	if ord, err = d.ord(stageName); err != nil {
+		return 0, err
+	}
+	if err = d.notCancelling(); err != nil {
+		return 0, err
+	}
+	return ord, d.lock(ctx)
 }
 
 func (d *deed) name(ord int16) string { return d.v.Graph.Stages[ord].Name }

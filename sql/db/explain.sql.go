@@ -395,36 +395,6 @@ func (q *Queries) WhyJournal(ctx context.Context, arg WhyJournalParams) ([]WhyJo
 	return items, nil
 }
 
-const whyLearned = `-- name: WhyLearned :many
-SELECT handler, mean_ns, samples FROM ax.learned WHERE handler = ANY($1::text[])
-`
-
-type WhyLearnedRow struct {
-	Handler string
-	MeanNs  int64
-	Samples int32
-}
-
-func (q *Queries) WhyLearned(ctx context.Context, handlers []string) ([]WhyLearnedRow, error) {
-	rows, err := q.db.Query(ctx, whyLearned, handlers)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []WhyLearnedRow
-	for rows.Next() {
-		var i WhyLearnedRow
-		if err := rows.Scan(&i.Handler, &i.MeanNs, &i.Samples); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const whyLease = `-- name: WhyLease :one
 SELECT epoch, holder, expires_at, renewed_at FROM ax.lease WHERE name = $1
 `

@@ -263,36 +263,6 @@ func (q *Queries) IdleStages(ctx context.Context, runIds []uuid.UUID) ([]IdleSta
 	return items, nil
 }
 
-const lockRun = `-- name: LockRun :one
-SELECT run_id, version_id, state, level, namespace, flow, queue FROM ax.run WHERE run_id = $1 FOR NO KEY UPDATE
-`
-
-type LockRunRow struct {
-	RunID     uuid.UUID
-	VersionID int32
-	State     int16
-	Level     int16
-	Namespace string
-	Flow      string
-	Queue     string
-}
-
-// Locks one run, whatever its state, for a verb.
-func (q *Queries) LockRun(ctx context.Context, runID uuid.UUID) (LockRunRow, error) {
-	row := q.db.QueryRow(ctx, lockRun, runID)
-	var i LockRunRow
-	err := row.Scan(
-		&i.RunID,
-		&i.VersionID,
-		&i.State,
-		&i.Level,
-		&i.Namespace,
-		&i.Flow,
-		&i.Queue,
-	)
-	return i, err
-}
-
 const lockRuns = `-- name: LockRuns :many
 SELECT run_id, version_id, state, level, forced_level, namespace, queue, (trigger = 'child')::bool AS child,
        (CASE WHEN octet_length(params) <= 4096 THEN params END)::bytea AS params

@@ -786,13 +786,13 @@ func (q *Queries) LockQueue(ctx context.Context, arg LockQueueParams) (LockQueue
 	return i, err
 }
 
-const lockRunForVerb = `-- name: LockRunForVerb :one
+const lockRun = `-- name: LockRun :one
 
 SELECT run_id, version_id, state, level, forced_level, namespace, flow, queue, trigger
 FROM ax.run WHERE run_id = $1 FOR NO KEY UPDATE
 `
 
-type LockRunForVerbRow struct {
+type LockRunRow struct {
 	RunID       uuid.UUID
 	VersionID   int32
 	State       int16
@@ -807,9 +807,9 @@ type LockRunForVerbRow struct {
 // What the operator verbs need. Each runs in a transaction that has locked the run first, then its flights, then its
 // stages (control.sql).
 // Locks one run, whatever its state, for a verb.
-func (q *Queries) LockRunForVerb(ctx context.Context, runID uuid.UUID) (LockRunForVerbRow, error) {
-	row := q.db.QueryRow(ctx, lockRunForVerb, runID)
-	var i LockRunForVerbRow
+func (q *Queries) LockRun(ctx context.Context, runID uuid.UUID) (LockRunRow, error) {
+	row := q.db.QueryRow(ctx, lockRun, runID)
+	var i LockRunRow
 	err := row.Scan(
 		&i.RunID,
 		&i.VersionID,

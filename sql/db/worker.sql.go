@@ -38,23 +38,6 @@ func (q *Queries) AddChild(ctx context.Context, arg AddChildParams) error {
 	return err
 }
 
-const askFlights = `-- name: AskFlights :exec
-INSERT INTO ax.ask (execution_id, kind, worker_id)
-SELECT f.id, $1, f.worker_id FROM ax.flight f WHERE f.run_id = $2
-ON CONFLICT DO NOTHING
-`
-
-type AskFlightsParams struct {
-	Kind  int16
-	RunID uuid.UUID
-}
-
-// Asks the workers of a run's flights; asking twice is asking once.
-func (q *Queries) AskFlights(ctx context.Context, arg AskFlightsParams) error {
-	_, err := q.db.Exec(ctx, askFlights, arg.Kind, arg.RunID)
-	return err
-}
-
 const assignedFlights = `-- name: AssignedFlights :many
 SELECT f.id, f.run_id, f.version_id, f.par, f.ord, f.generation, f.kind, f.attempt, f.delivery, f.level, f.namespace,
        f.ready_at, f.dispatched_at, f.todo::text AS todo

@@ -127,9 +127,6 @@ SELECT kind, name, state, manual, failures, opened_at, until, last_error, actor,
 FROM ax.circuit
 WHERE namespace = @namespace AND kind = ANY(@kinds::text[]) AND name = ANY(@names::text[]) AND state <> 0;
 
--- name: WhyLearned :many
-SELECT handler, mean_ns, samples FROM ax.learned WHERE handler = ANY(@handlers::text[]);
-
 -- name: WhyBeats :one
 -- How old the oldest heartbeat is that the workers' gates were judged by.
 SELECT coalesce(min(w.seen_at), clock_timestamp())::timestamptz AS oldest FROM ax.worker w;

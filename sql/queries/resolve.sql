@@ -11,10 +11,6 @@ FOR NO KEY UPDATE SKIP LOCKED;
 -- Which of the runs are still to be decided, whoever holds them.
 SELECT run_id FROM ax.run WHERE finished_at IS NULL AND stuck IS NULL AND run_id = ANY(@run_ids::uuid[]);
 
--- name: LockRun :one
--- Locks one run, whatever its state, for a verb.
-SELECT run_id, version_id, state, level, namespace, flow, queue FROM ax.run WHERE run_id = @run_id FOR NO KEY UPDATE;
-
 -- name: StagesOf :many
 SELECT run_id, ord, generation, state, coalesce(shard_total, -1)::int AS shard_total, finished_at, level,
        coalesce(key, '')::text AS key,

@@ -1,7 +1,7 @@
 -- What the operator verbs need. Each runs in a transaction that has locked the run first, then its flights, then its
 -- stages (control.sql).
 
--- name: LockRunForVerb :one
+-- name: LockRun :one
 -- Locks one run, whatever its state, for a verb.
 SELECT run_id, version_id, state, level, forced_level, namespace, flow, queue, trigger
 FROM ax.run WHERE run_id = @run_id FOR NO KEY UPDATE;

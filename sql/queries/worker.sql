@@ -109,12 +109,6 @@ WHERE r.run_id = @run_id AND r.ord = @ord AND r.outcome = 10 AND r.shard >= @fir
   AND r.generation = (SELECT s.generation FROM ax.stage s WHERE s.run_id = @run_id AND s.ord = @ord)
 ORDER BY r.shard, r.attempt DESC, r.delivery DESC;
 
--- name: AskFlights :exec
--- Asks the workers of a run's flights; asking twice is asking once.
-INSERT INTO ax.ask (execution_id, kind, worker_id)
-SELECT f.id, @kind, f.worker_id FROM ax.flight f WHERE f.run_id = @run_id
-ON CONFLICT DO NOTHING;
-
 -- name: InsertShardInputs :copyfrom
 INSERT INTO ax.shard_input (run_id, ord, generation, chunk, keys, inputs)
 VALUES (@run_id, @ord, @generation, @chunk, @keys, @inputs);
