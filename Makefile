@@ -44,6 +44,7 @@ lint: ## Check format, vet, linters, generated files and go.mod
 	go vet ./...
 	"$(GOLANGCI_LINT)" run ./...
 	"$(SQLC)" diff
+	scripts/generate-api -diff
 	go mod tidy -diff
 
 .PHONY: fmt
