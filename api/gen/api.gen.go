@@ -706,7 +706,7 @@ func (e PackShardsParamsFields) Valid() bool {
 
 // Act defines model for Act.
 type Act struct {
-	// DryRun Ask instead of acting
+	// DryRun Ask instead of acting; false unless said
 	DryRun *DryRun `json:"dry_run,omitempty"`
 
 	// Reason Why, for the audit and the journal
@@ -772,13 +772,13 @@ type AuditList struct {
 
 // BulkAct defines model for BulkAct.
 type BulkAct struct {
-	// DryRun Ask instead of acting
+	// DryRun Ask instead of acting; false unless said
 	DryRun *DryRun `json:"dry_run,omitempty"`
 
 	// Filter All fields that are there must hold; the values within one are alternatives, but tags must all be there
 	Filter RunFilter `json:"filter"`
 
-	// Force Of cancel
+	// Force Of cancel; false unless said
 	Force *bool `json:"force,omitempty"`
 
 	// Level P0 is the most urgent
@@ -963,7 +963,7 @@ type DeliveryList struct {
 
 // DiscardDead defines model for DiscardDead.
 type DiscardDead struct {
-	// DryRun Ask instead of acting
+	// DryRun Ask instead of acting; false unless said
 	DryRun *DryRun    `json:"dry_run,omitempty"`
 	Filter DeadFilter `json:"filter"`
 
@@ -971,7 +971,7 @@ type DiscardDead struct {
 	Reason *Reason `json:"reason,omitempty"`
 }
 
-// DryRun Ask instead of acting
+// DryRun Ask instead of acting; false unless said
 type DryRun = bool
 
 // Durations Of the attempts that succeeded; of at most 10,000 of them
@@ -1270,7 +1270,7 @@ type NewReplay struct {
 	// Canary So many first; the rest follows when all of them have ended well
 	Canary *int `json:"canary,omitempty"`
 
-	// DryRun Ask instead of acting
+	// DryRun Ask instead of acting; false unless said
 	DryRun *DryRun    `json:"dry_run,omitempty"`
 	Filter DeadFilter `json:"filter"`
 
@@ -1293,7 +1293,7 @@ type NewRun struct {
 	// Key Idempotency key
 	Key *string `json:"key,omitempty"`
 
-	// KeyTtlS How long the key binds
+	// KeyTtlS How long the key binds; a week unless said
 	KeyTtlS *float64 `json:"key_ttl_s,omitempty"`
 
 	// Level P0 is the most urgent
@@ -1473,6 +1473,7 @@ type QueuePressure string
 
 // QueueConfig defines model for QueueConfig.
 type QueueConfig struct {
+	// AlertAt 0.6 unless said
 	AlertAt *float64 `json:"alert_at,omitempty"`
 
 	// Capacity Tasks waiting or running before starts are refused; 0: no limit
@@ -1487,16 +1488,22 @@ type QueueConfig struct {
 	// Decay Levels that waiting work rises a second; the engine's unless said
 	Decay *float64 `json:"decay,omitempty"`
 
-	// DryRun Ask instead of acting
+	// DryRun Ask instead of acting; false unless said
 	DryRun *DryRun `json:"dry_run,omitempty"`
 
 	// LowLevel P0 is the most urgent
-	LowLevel *Level   `json:"low_level,omitempty"`
-	PauseAt  *float64 `json:"pause_at,omitempty"`
+	LowLevel *Level `json:"low_level,omitempty"`
+
+	// PauseAt 0.95 unless said
+	PauseAt *float64 `json:"pause_at,omitempty"`
 
 	// Reason Why, for the audit and the journal
-	Reason   *Reason  `json:"reason,omitempty"`
+	Reason *Reason `json:"reason,omitempty"`
+
+	// RefuseAt 0.8 unless said
 	RefuseAt *float64 `json:"refuse_at,omitempty"`
+
+	// ResumeAt 0.4 unless said
 	ResumeAt *float64 `json:"resume_at,omitempty"`
 	Version  *int     `json:"version,omitempty"`
 
@@ -1585,10 +1592,10 @@ type Run struct {
 
 // RunAct defines model for RunAct.
 type RunAct struct {
-	// DryRun Ask instead of acting
+	// DryRun Ask instead of acting; false unless said
 	DryRun *DryRun `json:"dry_run,omitempty"`
 
-	// Force Of cancel
+	// Force Of cancel; false unless said
 	Force *bool `json:"force,omitempty"`
 
 	// Level P0 is the most urgent
@@ -1613,7 +1620,7 @@ type RunDetail struct {
 type RunFilter struct {
 	Flows []string `json:"flows,omitempty"`
 
-	// Most Act on so many, the oldest first
+	// Most Act on so many, the oldest first; 1000 unless said
 	Most   *int                 `json:"most,omitempty"`
 	Queues []string             `json:"queues,omitempty"`
 	Runs   []openapi_types.UUID `json:"runs,omitempty"`
@@ -1748,7 +1755,7 @@ type ShardState string
 
 // StageAct defines model for StageAct.
 type StageAct struct {
-	// DryRun Ask instead of acting
+	// DryRun Ask instead of acting; false unless said
 	DryRun *DryRun `json:"dry_run,omitempty"`
 
 	// Level P0 is the most urgent
@@ -2020,7 +2027,7 @@ type ListAuditParams struct {
 
 // MoveCircuitJSONBody defines parameters for MoveCircuit.
 type MoveCircuitJSONBody struct {
-	// DryRun Ask instead of acting
+	// DryRun Ask instead of acting; false unless said
 	DryRun *DryRun     `json:"dry_run,omitempty"`
 	Kind   CircuitKind `json:"kind"`
 
@@ -2115,7 +2122,7 @@ type ClearPoolParams struct {
 
 // SetPoolJSONBody defines parameters for SetPool.
 type SetPoolJSONBody struct {
-	// DryRun Ask instead of acting
+	// DryRun Ask instead of acting; false unless said
 	DryRun *DryRun `json:"dry_run,omitempty"`
 
 	// Reason Why, for the audit and the journal
@@ -2241,7 +2248,7 @@ type PackShardsParamsFields string
 
 // SetSettingJSONBody defines parameters for SetSetting.
 type SetSettingJSONBody struct {
-	// DryRun Ask instead of acting
+	// DryRun Ask instead of acting; false unless said
 	DryRun *DryRun `json:"dry_run,omitempty"`
 	On     bool    `json:"on"`
 
