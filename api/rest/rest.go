@@ -13,6 +13,7 @@ import (
 	"axflow/api/gen"
 	"axflow/api/problem"
 	"axflow/engine/control"
+	"axflow/flow"
 )
 
 // Config is what the handlers need.
@@ -36,6 +37,8 @@ type Payload struct {
 	Kind        string // "params", "output", "log"
 	Flow, Stage string
 	JSON        json.RawMessage
+	// Graph is what the run is pinned to; nil: its secrets are those of the flow's newest version alone.
+	Graph *flow.Graph
 }
 
 // Handlers answers the operations. It is safe for concurrent use.
