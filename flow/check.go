@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -35,11 +34,35 @@ func (g *Graph) CheckParams(params []byte) error {
 		return fmt.Errorf("flow %q: params are more than one JSON value: send one", g.Flow)
 	}
 	c := checker{defs: g.schema.Defs}
-	c.value("", g.schema, v, 0)
+	c.value(place{}, g.schema, v, 0)
 	if c.faults == nil {
 		return nil
 	}
-	return fmt.Errorf("flow %q: params: %w", g.Flow, errors.Join(c.faults...))
+	return &ParamsError{Flow: g.Flow, Faults: c.faults}
+}
+
+// ParamsError names every field of params that is wrong.
+type ParamsError struct {
+	Flow   string
+	Faults []Fault // at least one
+}
+
+// Fault is what is wrong with one field of params.
+type Fault struct {
+	Path    string // as people write it, such as "kids[0].name"; "": the params as a whole
+	Pointer string // JSON pointer (RFC 6901), such as "/kids/0/name"; "": the params as a whole
+	Text    string
+}
+
+func (e *ParamsError) Error() string {
+	text := fmt.Sprintf("flow %q: params: ", e.Flow)
+	for i, f := range e.Faults {
+		if i > 0 {
+			text += "\n"
+		}
+		text += cmp.Or(f.Path, "(the whole)") + ": " + f.Text
+	}
+	return text
 }
 
 // maxDepth bounds how deep params are looked into, against schemas that refer to themselves.
@@ -47,17 +70,28 @@ const maxDepth = 100
 
 type checker struct {
 	defs   map[string]*rules
-	faults []error
+	faults []Fault
 }
 
-func (c *checker) fault(path, format string, args ...any) {
-	if path == "" {
-		path = "(the whole)"
-	}
-	c.faults = append(c.faults, fmt.Errorf("%s: %w", path, fmt.Errorf(format, args...)))
+// place is where a value stands in the params; the zero place is the whole.
+type place struct{ path, pointer string }
+
+var escapes = strings.NewReplacer("~", "~0", "/", "~1")
+
+func (p place) field(name string) place {
+	return place{join(p.path, name), p.pointer + "/" + escapes.Replace(name)}
 }
 
-func (c *checker) value(path string, r *rules, v any, depth int) {
+func (p place) item(i int) place {
+	n := strconv.Itoa(i)
+	return place{p.path + "[" + n + "]", p.pointer + "/" + n}
+}
+
+func (c *checker) fault(at place, format string, args ...any) {
+	c.faults = append(c.faults, Fault{Path: at.path, Pointer: at.pointer, Text: fmt.Sprintf(format, args...)})
+}
+
+func (c *checker) value(at place, r *rules, v any, depth int) {
 	for hops := 0; r.Ref != ""; hops++ {
 		next, ok := c.defs[strings.TrimPrefix(r.Ref, "#/$defs/")]
 		if !ok || hops > maxDepth {
@@ -67,50 +101,50 @@ func (c *checker) value(path string, r *rules, v any, depth int) {
 	}
 	switch {
 	case depth > maxDepth:
-		c.fault(path, "it is nested deeper than %d: flatten it", maxDepth)
+		c.fault(at, "it is nested deeper than %d: flatten it", maxDepth)
 		return
 	case r.anything:
 		return
 	case r.nothing:
-		c.fault(path, "it is not known: remove it or correct its name")
+		c.fault(at, "it is not known: remove it or correct its name")
 		return
 	}
 	for _, forms := range [][]*rules{r.OneOf, r.AnyOf} {
 		if len(forms) > 0 && !slices.ContainsFunc(forms, func(one *rules) bool { return c.holds(one, v, depth) }) {
-			c.fault(path, "%s fits none of the forms allowed", show(v))
+			c.fault(at, "%s fits none of the forms allowed", show(v))
 			return
 		}
 	}
 	if len(r.Enum) > 0 && !slices.ContainsFunc(r.Enum, func(e json.RawMessage) bool { return same(e, v) }) {
-		c.fault(path, "%s is not allowed: use one of %s", show(v), bytes.Join(raws(r.Enum), []byte(", ")))
+		c.fault(at, "%s is not allowed: use one of %s", show(v), bytes.Join(raws(r.Enum), []byte(", ")))
 	}
 	if r.Const != nil && !same(r.Const, v) {
-		c.fault(path, "%s is not allowed: use %s", show(v), r.Const)
+		c.fault(at, "%s is not allowed: use %s", show(v), r.Const)
 	}
-	if r.Type != "" && !c.typed(path, r.Type, v) {
+	if r.Type != "" && !c.typed(at, r.Type, v) {
 		return
 	}
 	switch v := v.(type) {
 	case string:
-		c.text(path, r, v)
+		c.text(at, r, v)
 	case json.Number:
-		c.number(path, r, v)
+		c.number(at, r, v)
 	case []any:
-		c.list(path, r, v, depth)
+		c.list(at, r, v, depth)
 	case map[string]any:
-		c.object(path, r, v, depth)
+		c.object(at, r, v, depth)
 	}
 }
 
 // holds tells whether v fits r, without telling of faults.
 func (c *checker) holds(r *rules, v any, depth int) bool {
 	trial := checker{defs: c.defs}
-	trial.value("", r, v, depth+1)
+	trial.value(place{}, r, v, depth+1)
 	return trial.faults == nil
 }
 
 // typed checks the type of v. Lists and objects may be null, as nil slices, maps and pointers of Go are.
-func (c *checker) typed(path, want string, v any) bool {
+func (c *checker) typed(at place, want string, v any) bool {
 	got := "null"
 	switch v := v.(type) {
 	case string:
@@ -127,23 +161,23 @@ func (c *checker) typed(path, want string, v any) bool {
 			got = "integer"
 		}
 	}
-	if got == want || got == "null" && path != "" && (want == "array" || want == "object") {
+	if got == want || got == "null" && at != (place{}) && (want == "array" || want == "object") {
 		return true
 	}
-	c.fault(path, "%s is of type %s: give %s", show(v), got, article(want))
+	c.fault(at, "%s is of type %s: give %s", show(v), got, article(want))
 	return false
 }
 
-func (c *checker) text(path string, r *rules, s string) {
+func (c *checker) text(at place, r *rules, s string) {
 	n := utf8.RuneCountInString(s)
 	if r.MinLength != nil && n < *r.MinLength {
-		c.fault(path, "it is %d characters long: give at least %d", n, *r.MinLength)
+		c.fault(at, "it is %d characters long: give at least %d", n, *r.MinLength)
 	}
 	if r.MaxLength != nil && n > *r.MaxLength {
-		c.fault(path, "it is %d characters long: give at most %d", n, *r.MaxLength)
+		c.fault(at, "it is %d characters long: give at most %d", n, *r.MaxLength)
 	}
 	if r.pattern != nil && !r.pattern.MatchString(s) {
-		c.fault(path, "%s does not match %s", show(s), r.Pattern)
+		c.fault(at, "%s does not match %s", show(s), r.Pattern)
 	}
 	layout, example := map[string]string{"date-time": time.RFC3339, "date": time.DateOnly}[r.Format], "2026-01-31T08:00:00Z"
 	if r.Format == "date" {
@@ -151,12 +185,12 @@ func (c *checker) text(path string, r *rules, s string) {
 	}
 	if layout != "" {
 		if _, err := time.Parse(layout, s); err != nil {
-			c.fault(path, "%s is no %s: write it as %s", show(s), r.Format, example)
+			c.fault(at, "%s is no %s: write it as %s", show(s), r.Format, example)
 		}
 	}
 }
 
-func (c *checker) number(path string, r *rules, n json.Number) {
+func (c *checker) number(at place, r *rules, n json.Number) {
 	for _, b := range []struct {
 		bound json.Number
 		ok    func(order int) bool
@@ -168,38 +202,38 @@ func (c *checker) number(path string, r *rules, n json.Number) {
 		{r.ExclusiveMaximum, func(order int) bool { return order < 0 }, "less than"},
 	} {
 		if b.bound != "" && !b.ok(compare(n, b.bound)) {
-			c.fault(path, "it is %s: give %s %s", n, b.say, b.bound)
+			c.fault(at, "it is %s: give %s %s", n, b.say, b.bound)
 		}
 	}
 }
 
-func (c *checker) list(path string, r *rules, list []any, depth int) {
+func (c *checker) list(at place, r *rules, list []any, depth int) {
 	if r.MinItems != nil && len(list) < *r.MinItems {
-		c.fault(path, "it has %d items: give at least %d", len(list), *r.MinItems)
+		c.fault(at, "it has %d items: give at least %d", len(list), *r.MinItems)
 	}
 	if r.MaxItems != nil && len(list) > *r.MaxItems {
-		c.fault(path, "it has %d items: give at most %d", len(list), *r.MaxItems)
+		c.fault(at, "it has %d items: give at most %d", len(list), *r.MaxItems)
 	}
 	seen := map[string]bool{}
 	for i, v := range list {
-		at := path + "[" + strconv.Itoa(i) + "]"
+		item := at.item(i)
 		if r.UniqueItems {
 			key := asJSON(v)
 			if seen[key] {
-				c.fault(at, "%s is there already: give each once", show(v))
+				c.fault(item, "%s is there already: give each once", show(v))
 			}
 			seen[key] = true
 		}
 		if r.Items != nil {
-			c.value(at, r.Items, v, depth+1)
+			c.value(item, r.Items, v, depth+1)
 		}
 	}
 }
 
-func (c *checker) object(path string, r *rules, object map[string]any, depth int) {
+func (c *checker) object(at place, r *rules, object map[string]any, depth int) {
 	for _, name := range r.Required {
 		if _, ok := object[name]; !ok {
-			c.fault(join(path, name), "it is missing: give it")
+			c.fault(at.field(name), "it is missing: give it")
 		}
 	}
 	names := make([]string, 0, len(object))
@@ -221,7 +255,7 @@ func (c *checker) object(path string, r *rules, object map[string]any, depth int
 		if property == nil || v == nil && ok && !slices.Contains(r.Required, name) {
 			continue
 		}
-		c.value(join(path, name), property, v, depth+1)
+		c.value(at.field(name), property, v, depth+1)
 	}
 }
 

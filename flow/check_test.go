@@ -3,6 +3,7 @@ package flow_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math/big"
 	"net/netip"
 	"strings"
@@ -193,4 +194,23 @@ func FuzzCheckParams(f *testing.F) {
 			t.Errorf("%s passes the one and not the other", b)
 		}
 	})
+}
+
+func TestCheckParamsPointsAtWhatIsWrong(t *testing.T) {
+	f := flow.New("f", stage.New("a", func(context.Context, rich) (struct{}, error) { return struct{}{}, nil }))
+	err := f.Graph().CheckParams([]byte(`{"mode":"full","rows":1,"parts":[{"name":7}],"labels":{"a/b~c":"x"}}`))
+	var bad *flow.ParamsError
+	if !errors.As(err, &bad) {
+		t.Fatalf("error %v, want a *flow.ParamsError", err)
+	}
+	want := map[string]string{"/parts/0/name": "parts[0].name", "/labels/a~1b~0c": "labels.a/b~c", "/null": "null"}
+	for _, fault := range bad.Faults {
+		if path, ok := want[fault.Pointer]; !ok || path != fault.Path || fault.Text == "" {
+			t.Errorf("fault %+v, want one of %v", fault, want)
+		}
+		delete(want, fault.Pointer)
+	}
+	if len(want) > 0 {
+		t.Errorf("not told of: %v", want)
+	}
 }
