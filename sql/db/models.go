@@ -294,6 +294,24 @@ type AxRunKey struct {
 	ExpiresAt time.Time
 }
 
+type AxSession struct {
+	ID        uuid.UUID
+	Hash      []byte
+	Login     []byte
+	Namespace string
+	Issuer    string
+	Subject   string
+	Email     string
+	Actor     string
+	Role      string
+	Cluster   bool
+	IDToken   string
+	IdleS     int32
+	CreatedAt time.Time
+	SeenAt    time.Time
+	ExpiresAt time.Time
+}
+
 type AxSetting struct {
 	Name      string
 	Value     []byte
@@ -330,6 +348,23 @@ type AxStage struct {
 	Key         *string
 	Tolerate    *int32
 	Verdict     *int16
+}
+
+type AxToken struct {
+	ID         uuid.UUID
+	Namespace  string
+	Name       string
+	Prefix     string
+	Hash       []byte
+	Role       string
+	Scopes     []string
+	Cluster    bool
+	Named      bool
+	CreatedAt  time.Time
+	CreatedBy  string
+	ExpiresAt  time.Time
+	LastUsedAt *time.Time
+	RevokedAt  *time.Time
 }
 
 type AxWorker struct {
