@@ -1407,7 +1407,7 @@ type Problem struct {
 	Detail *string      `json:"detail,omitempty"`
 	Errors []FieldError `json:"errors,omitempty"`
 
-	// Instance The request's id
+	// Instance The request's id, which the server's log has too
 	Instance    *string  `json:"instance,omitempty"`
 	RetryAfterS *float64 `json:"retry_after_s,omitempty"`
 	Status      int      `json:"status"`
@@ -1563,7 +1563,7 @@ type Run struct {
 	Flow       string             `json:"flow"`
 	Id         openapi_types.UUID `json:"id"`
 
-	// Late It is late
+	// Late It is late, or was
 	Late *bool `json:"late,omitempty"`
 
 	// LateAt When it is late
