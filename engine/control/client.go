@@ -14,6 +14,7 @@ import (
 	"axflow/internal/uuid7"
 	"axflow/sql/db"
 	"axflow/sql/hint"
+	"axflow/sql/payload"
 	"axflow/sql/versions"
 )
 
@@ -29,6 +30,8 @@ type Config struct {
 	// Now is the database's time as well as the process knows it; run ids are minted from it. Default: the
 	// machine's, corrected once by the database's when the client is made.
 	Now func() time.Time
+	// Codec seals params and outputs on their way to the database, and opens them. nil: they are stored as they are.
+	Codec payload.Codec
 	// Poll is how often Wait looks by itself. Default 2 s.
 	Poll time.Duration
 }
@@ -99,12 +102,33 @@ func (c *Client) Newest(ctx context.Context, name string) (*versions.Version, er
 	return c.cfg.Versions.Get(ctx, c.q, row.ID)
 }
 
+// Version returns a registered version of a flow by its content's hash; "": the newest.
+func (c *Client) Version(ctx context.Context, name, hash string) (*versions.Version, error) {
+	if err := storable(named{"/flow", "the flow's name", name}, named{"/version", "the version", hash}); err != nil {
+		return nil, err
+	}
+	if hash == "" {
+		return c.Newest(ctx, name)
+	}
+	id, err := c.q.FindVersion(ctx, db.FindVersionParams{Namespace: c.cfg.Namespace, Flow: name, Hash: hash})
+	if errors.Is(err, pgx.ErrNoRows) {
+		if _, err := c.Newest(ctx, name); err != nil {
+			return nil, err
+		}
+		return nil, &Error{Code: CodeNotFound, Field: "/version", Text: fmt.Sprintf("flow %q has no version %q: list its versions, or leave the version out for the newest", name, hash)}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("looking for flow %s version %s: %w", name, hash, err)
+	}
+	return c.cfg.Versions.Get(ctx, c.q, id)
+}
+
 // Start starts runs in one transaction, all or none, and tells the engine.
 func (c *Client) Start(ctx context.Context, b Batch, starts []Start) ([]Started, error) {
-	keyed := false
+	inTx := b.Who != nil
 	for i := range starts {
 		c.prepare(&starts[i])
-		keyed = keyed || starts[i].Key != ""
+		inTx = inTx || starts[i].Key != ""
 	}
 	b.Namespace = c.cfg.Namespace
 	conn, err := c.cfg.Pool.Acquire(ctx)
@@ -112,7 +136,7 @@ func (c *Client) Start(ctx context.Context, b Batch, starts []Start) ([]Started,
 		return nil, fmt.Errorf("starting runs: %w", err)
 	}
 	defer conn.Release()
-	if !keyed {
+	if !inTx {
 		started, news, err := StartRuns(ctx, conn, b, starts)
 		if err != nil {
 			return nil, err
@@ -123,10 +147,13 @@ func (c *Client) Start(ctx context.Context, b Batch, starts []Start) ([]Started,
 	var started []Started
 	var news hint.Engine
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) (err error) {
-		started, news, err = StartRuns(ctx, tx, b, starts)
+		started, news, err = startAudited(ctx, tx, b, starts)
 		return err
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, errDry):
+		return started, nil
+	case err != nil:
 		return nil, err
 	}
 	c.cfg.Bus.ToEngine(news)
@@ -140,8 +167,19 @@ func (c *Client) StartTx(ctx context.Context, tx pgx.Tx, b Batch, starts []Start
 		c.prepare(&starts[i])
 	}
 	b.Namespace = c.cfg.Namespace
-	started, news, err := StartRuns(ctx, tx, b, starts)
-	if err != nil {
+	var started []Started
+	var news hint.Engine
+	start := func(tx pgx.Tx) (err error) {
+		started, news, err = startAudited(ctx, tx, b, starts)
+		return err
+	}
+	if b.Who != nil && b.Who.DryRun { // the caller's transaction goes on as it was
+		if err := pgx.BeginFunc(ctx, tx, start); !errors.Is(err, errDry) {
+			return nil, err
+		}
+		return started, nil
+	}
+	if err := start(tx); err != nil {
 		return nil, err
 	}
 	if err := c.cfg.Bus.NotifyTx(ctx, tx, news); err != nil {
@@ -150,13 +188,45 @@ func (c *Client) StartTx(ctx context.Context, tx pgx.Tx, b Batch, starts []Start
 	return started, nil
 }
 
+// startAudited is StartRuns with what Batch.Who asks for; the transaction of a dry run is to be taken back (errDry).
+func startAudited(ctx context.Context, tx pgx.Tx, b Batch, starts []Start) ([]Started, hint.Engine, error) {
+	if b.Who == nil {
+		return StartRuns(ctx, tx, b, starts)
+	}
+	if err := b.Who.check(); err != nil {
+		return nil, hint.Engine{}, err
+	}
+	started, news, err := StartRuns(ctx, tx, b, starts)
+	switch {
+	case err != nil:
+		return nil, hint.Engine{}, err
+	case b.Who.DryRun:
+		return started, hint.Engine{}, errDry
+	}
+	q := db.New(tx)
+	for i, s := range started {
+		if s.Existing {
+			continue
+		}
+		detail := map[string]any{"flow": starts[i].Version.Flow, "version": starts[i].Version.Hash, "trigger": b.Trigger}
+		if starts[i].Key != "" {
+			detail["key"] = starts[i].Key
+		}
+		if err := audit(ctx, q, b.Namespace, "start", "run/"+s.Run.String(), *b.Who, detail); err != nil {
+			return nil, hint.Engine{}, err
+		}
+	}
+	return started, news, nil
+}
+
 func (c *Client) prepare(s *Start) {
 	if s.ID == uuid.Nil {
 		s.ID = c.mint.Mint()
 	}
 }
 
-// Run returns a run.
+// Run returns a run. Its params are opened; those that this process lacks the key for stay sealed (see payload.Sealed), and
+// OpenPayload says why.
 func (c *Client) Run(ctx context.Context, id uuid.UUID) (db.RunRow, error) {
 	row, err := c.q.Run(ctx, id)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && row.Namespace != c.cfg.Namespace {
@@ -164,6 +234,9 @@ func (c *Client) Run(ctx context.Context, id uuid.UUID) (db.RunRow, error) {
 	}
 	if err != nil {
 		return db.RunRow{}, fmt.Errorf("reading run %s: %w", id, err)
+	}
+	if clear, err := c.OpenPayload(ctx, payload.Place{Kind: payload.Params, Run: id}, row.Params); err == nil {
+		row.Params = clear
 	}
 	return row, nil
 }
@@ -218,5 +291,5 @@ func (c *Client) Output(ctx context.Context, id uuid.UUID, stageName string, ind
 	if err != nil {
 		return nil, fmt.Errorf("reading the output of stage %s of run %s: %w", stageName, id, err)
 	}
-	return out, nil
+	return c.OpenPayload(ctx, payload.Place{Kind: payload.Output, Run: id, Ord: ord}, out)
 }

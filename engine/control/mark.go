@@ -9,6 +9,7 @@ import (
 
 	"axflow/shard"
 	"axflow/sql/db"
+	"axflow/sql/payload"
 	"axflow/sql/span"
 	"axflow/stage"
 )
@@ -52,7 +53,11 @@ func (c *Client) MarkSuccess(ctx context.Context, id uuid.UUID, stageName string
 			}
 			d.detail["indices"] = set.String()
 		}
-		return d.mark(ctx, ord, set, output)
+		sealed, err := c.sealPayload(ctx, payload.Place{Kind: payload.Output, Run: id, Ord: int(ord)}, output)
+		if err != nil {
+			return err
+		}
+		return d.mark(ctx, ord, set, sealed)
 	})
 	if err != nil {
 		return nil, err

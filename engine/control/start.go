@@ -14,6 +14,7 @@ import (
 	"axflow/shard"
 	"axflow/sql/db"
 	"axflow/sql/hint"
+	"axflow/sql/payload"
 	"axflow/sql/pipe"
 	"axflow/sql/span"
 	"axflow/sql/versions"
@@ -26,6 +27,9 @@ const (
 	MaxBatch      = 10_000    // runs in one call
 	MaxBatchRows  = 1_000_000 // stages of all runs in one call
 	MaxKey        = 200       // bytes of an idempotency key
+	MaxTags       = 50        // of a run
+	MaxTagName    = 100       // bytes
+	MaxTagValue   = 200       // bytes
 	DefaultKeyTTL = 7 * 24 * time.Hour
 )
 
@@ -47,6 +51,7 @@ type Batch struct {
 	Delay     time.Duration // nothing is handed out before
 	At        time.Time     // nothing is handed out before, and Delay does not count; zero: Delay counts
 	KeyTTL    time.Duration // how long keys bind; default DefaultKeyTTL
+	Codec     payload.Codec // seals the params; nil: they are stored as they are. A Client sets its own
 }
 
 // Started is a run that exists now.
@@ -84,7 +89,7 @@ func StartRuns(ctx context.Context, tx Tx, b Batch, starts []Start) ([]Started, 
 		}
 		started[i] = Started{Run: run, Existing: run != s.ID}
 		if run == s.ID {
-			if err := w.add(s); err != nil {
+			if err := w.add(ctx, s); err != nil {
 				return nil, hint.Engine{}, err
 			}
 		}
@@ -105,7 +110,7 @@ func StartRuns(ctx context.Context, tx Tx, b Batch, starts []Start) ([]Started, 
 	return started, w.news, nil
 }
 
-// check refuses what could not be stored, naming the start.
+// check refuses what could not be stored, naming the start if there are several.
 func check(starts []Start) error {
 	if len(starts) > MaxBatch {
 		return &Error{Code: CodeTooLarge, Text: fmt.Sprintf("%d runs in one call; the limit is %d: split the batch", len(starts), MaxBatch)}
@@ -117,13 +122,11 @@ func check(starts []Start) error {
 			s.Params = []byte("{}")
 		}
 		rows += len(s.Version.Graph.Stages)
-		switch {
-		case len(s.Params) > MaxParams:
-			return &Error{Code: CodeTooLarge, Text: fmt.Sprintf("start %d: the params are %d bytes; the limit is %d: pass a reference to the data instead", i, len(s.Params), MaxParams)}
-		case len(s.Key) > MaxKey:
-			return &Error{Code: CodeTooLarge, Text: fmt.Sprintf("start %d: the idempotency key is %d bytes; the limit is %d", i, len(s.Key), MaxKey)}
-		case !json.Valid(s.Params):
-			return &Error{Code: CodeInvalid, Text: fmt.Sprintf("start %d: the params are not valid JSON", i)}
+		if err := s.check(); err != nil {
+			if len(starts) > 1 {
+				err.Text = fmt.Sprintf("start %d: %s", i, err.Text)
+			}
+			return err
 		}
 	}
 	if rows > MaxBatchRows {
@@ -184,7 +187,7 @@ type birth struct {
 	state   stage.RunState
 }
 
-func (w *writing) add(s *Start) error {
+func (w *writing) add(ctx context.Context, s *Start) error {
 	b := w.births[s.Version.ID]
 	if b == nil {
 		b = newBirth(s.Version.Graph)
@@ -220,7 +223,11 @@ func (w *writing) add(s *Start) error {
 	runs.Levels = append(runs.Levels, int16(level))
 	runs.Flows = append(runs.Flows, s.Version.Flow)
 	runs.Queues = append(runs.Queues, queue)
-	runs.Params = append(runs.Params, s.Params)
+	sealed, err := payload.Seal(ctx, w.batch.Codec, payload.Place{Kind: payload.Params, Namespace: w.batch.Namespace, Run: s.ID}, s.Params)
+	if err != nil {
+		return err
+	}
+	runs.Params = append(runs.Params, sealed)
 	runs.Tags = append(runs.Tags, tags)
 	keys := s.Version.Graph.KeysOf(s.Params)
 	for ord, state := range b.states {
