@@ -50,9 +50,10 @@ var seeded = map[string]bool{
 
 // unrepeatable are the packages and files that must not draw the same numbers twice, with the reason.
 var unrepeatable = map[string]string{
-	"internal/uuid7":   "two processes must not mint the same ids; a test passes its own source",
-	"sql/hint/bus.go":  "the default of Config.Rand: processes must not reconnect in step",
-	"worker/config.go": "the default of Config.Rand: workers must not retry in step",
+	"internal/uuid7":       "two processes must not mint the same ids; a test passes its own source",
+	"api/client/events.go": "the default of Watch.Rand: clients must not reconnect in step",
+	"sql/hint/bus.go":      "the default of Config.Rand: processes must not reconnect in step",
+	"worker/config.go":     "the default of Config.Rand: workers must not retry in step",
 }
 
 // vague are package names that say nothing about what is inside, and so collect everything.
