@@ -61,6 +61,10 @@ generate: ## Write the generated files anew (sql/db, api/gen)
 bench: ## Run the benchmark programs; bench/peers, a module of its own, is run by hand
 	for b in shards policies chain singles timers backlog; do echo "== $$b"; go run ./bench/$$b $(BENCH); done
 
+.PHONY: vuln
+vuln: ## Look for known faults in what AX is built of; asks the public database of them
+	"$$(scripts/tool govulncheck golang.org/x/vuln/cmd/govulncheck v1.9.0)" ./...
+
 .PHONY: mutants
 mutants: ## Break the code on purpose, one line at a time: the tests must notice
 	SQLC="$(SQLC)" go run ./scripts/mutants $(MUTANTS)
