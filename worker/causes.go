@@ -26,6 +26,7 @@ const (
 	CodeSilent        = "heartbeat_timeout" // the handler gave no sign of life for too long
 	CodeInterrupted   = "interrupted"       // stopped by a cancel or by the worker's end
 	CodeParams        = "params_invalid"    // the run's params are none that this code can read
+	CodeSealed        = "payload_sealed"    // a sealed payload that could not be opened, or an output that could not be sealed
 	CodeOutputLimit   = "output_too_large"
 	CodeOutputInvalid = "output_invalid" // not JSON in UTF-8
 	CodePlan          = "plan_invalid"

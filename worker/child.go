@@ -15,6 +15,7 @@ import (
 	"axflow/flow"
 	"axflow/shard"
 	"axflow/sql/db"
+	"axflow/sql/payload"
 	"axflow/sql/span"
 	"axflow/stage"
 )
@@ -196,6 +197,10 @@ func (w *Worker) childResult(ctx context.Context, run uuid.UUID, stageName strin
 	}
 	if err != nil {
 		return stage.ChildResult{}, fmt.Errorf("reading the output of stage %q of run %s: %w", stageName, run, err)
+	}
+	at := payload.Place{Kind: payload.Output, Namespace: heads[0].Namespace, Run: run, Ord: ord}
+	if result.Output, err = payload.Open(ctx, w.cfg.Codec, at, result.Output); err != nil {
+		return stage.ChildResult{}, sealFault(err)
 	}
 	return result, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"axflow/flow"
 	"axflow/sql/hint"
+	"axflow/sql/payload"
 )
 
 // Defaults of Config.
@@ -82,6 +83,9 @@ type Config struct {
 	MaxStageOutput, MaxShardOutput int
 	// Children starts the runs of sub-flows. Without it, stages that run sub-flows fail.
 	Children Children
+	// Codec opens params, inputs of shards and outputs, and seals what the worker writes. nil: everything is stored as it is. Work
+	// whose params were sealed with a key that the worker lacks goes back and costs no attempt.
+	Codec payload.Codec
 	// Clock tells database time. Default: estimated from the heartbeats.
 	Clock func() time.Time
 	// Rand gives random numbers of [0, 1) for the jitter of retries. It must be safe for concurrent use.

@@ -10,6 +10,7 @@ import (
 
 	"axflow/shard"
 	"axflow/sql/db"
+	"axflow/sql/payload"
 	"axflow/stage"
 )
 
@@ -69,7 +70,7 @@ func (t *task) Output(ctx context.Context, up *stage.Def) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the output: %w", err)
 	}
-	return output, nil
+	return t.openAt(ctx, payload.Output, h.ord, output)
 }
 
 // Outputs streams an upstream's outputs, a page at a time.
@@ -118,7 +119,15 @@ func (t *task) page(ctx context.Context, h *handling, s *head, first int) (page 
 	}
 	page = make([]stage.Shard, len(rows))
 	for i, r := range rows {
-		page[i] = stage.Shard{Index: int(r.Shard), Total: s.total, Item: x.at(int(r.Shard)), Cut: s.cut, Output: r.Output}
+		item := x.at(int(r.Shard))
+		if item.Input, err = t.openAt(ctx, payload.Input, h.origin, item.Input); err != nil {
+			return nil, err
+		}
+		output, err := t.openAt(ctx, payload.Output, h.ord, r.Output)
+		if err != nil {
+			return nil, err
+		}
+		page[i] = stage.Shard{Index: int(r.Shard), Total: s.total, Item: item, Cut: s.cut, Output: output}
 	}
 	return page, nil
 }

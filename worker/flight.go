@@ -24,6 +24,7 @@ type flight struct {
 	cut      *stage.Cut
 	items    items
 	raw      []byte // JSON params
+	corrupt  error  // what is wrong with the sealed params
 	params   any    // decoded, when one value may serve all
 	expires  time.Duration
 

@@ -56,20 +56,22 @@ func (w *Worker) readHead(ctx context.Context, q *db.Queries, run uuid.UUID, h *
 	return got, nil
 }
 
-// readParams reads a run's params, from memory if they were read before.
-func (w *Worker) readParams(ctx context.Context, run uuid.UUID) ([]byte, error) {
+// readParams reads a run's params, from memory if they were read before. corrupt is what keeps every worker from opening them.
+func (w *Worker) readParams(ctx context.Context, run uuid.UUID) (raw []byte, corrupt, err error) {
 	if p, ok := w.params.get(run); ok {
-		return p, nil
+		return p, nil, nil
 	}
 	rows, err := w.q.RunHeads(ctx, []uuid.UUID{run})
 	if err != nil {
-		return nil, fmt.Errorf("reading the params of run %s: %w", run, err)
+		return nil, nil, fmt.Errorf("reading the params of run %s: %w", run, err)
 	}
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("%w: run %s does not exist", errUnreadable, run)
+		return nil, nil, fmt.Errorf("%w: run %s does not exist", errUnreadable, run)
 	}
-	w.params.put(run, rows[0].Params)
-	return rows[0].Params, nil
+	if raw, corrupt, err = w.openParams(ctx, rows[0].Namespace, run, rows[0].Params); err == nil && corrupt == nil {
+		w.params.put(run, raw)
+	}
+	return raw, corrupt, err
 }
 
 // readAttempts reads how many attempts the flight's tasks have: an operator's retry raises the policy's number, which

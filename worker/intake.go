@@ -95,7 +95,10 @@ func (w *Worker) known(id uuid.UUID, asOf time.Duration) bool {
 
 // adopt takes a flight on, once.
 func (w *Worker) adopt(a span.Assignment, asOf time.Duration) {
-	f := &flight{Assignment: a, total: 1, raw: a.Params}
+	f := &flight{Assignment: a, total: 1}
+	if raw, corrupt, err := w.openParams(w.hard, a.Namespace, a.Run, a.Params); err == nil && corrupt == nil {
+		f.raw = raw // else reading them says what is wrong
+	}
 	f.c = w.committers[maphash.Comparable(w.seed, a.ID)%uint64(len(w.committers))]
 	w.mu.Lock()
 	if w.known(a.ID, asOf) {
@@ -211,7 +214,7 @@ func (w *Worker) read(ctx context.Context, f *flight) error {
 		return fmt.Errorf("%w: this worker has no handler %s", errUnreadable, v.graph.HandlerKey(h.ord))
 	}
 	if f.raw == nil {
-		if f.raw, err = w.readParams(ctx, f.Run); err != nil {
+		if f.raw, f.corrupt, err = w.readParams(ctx, f.Run); err != nil {
 			return err
 		}
 	}

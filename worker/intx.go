@@ -165,6 +165,9 @@ func (t *task) commitTx(commit stage.Commit) error {
 	}
 	output, err := t.write(ctx, commit, tx, conn)
 	if err == nil {
+		output, err = t.seal(output)
+	}
+	if err == nil {
 		err = t.take(tx, output)
 	}
 	if err != nil || t.verdict == dropped {

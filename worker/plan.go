@@ -29,6 +29,9 @@ func (t *task) runPlan() {
 		err = t.stopped()
 	}
 	if err == nil {
+		layout.Items, err = t.sealItems(layout.Items)
+	}
+	if err == nil {
 		err = t.storePlan(layout)
 	}
 	if t.verdict == reported {

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"axflow/sql/payload"
 	"axflow/sql/span"
 	"axflow/stage"
 )
@@ -133,11 +134,19 @@ func (t *task) call() (stage.Call, error) {
 			return stage.Call{}, err
 		}
 	}
-	return stage.Call{Params: params, Index: int(t.index), Total: f.total, Item: f.items.at(int(t.index)), Cut: f.cut}, nil
+	item := f.items.at(int(t.index))
+	var err error
+	if item.Input, err = t.openAt(t, payload.Input, f.h.origin, item.Input); err != nil {
+		return stage.Call{}, err
+	}
+	return stage.Call{Params: params, Index: int(t.index), Total: f.total, Item: item, Cut: f.cut}, nil
 }
 
 func (t *task) decode() (params any, err error) {
 	defer t.recovered(&err)
+	if t.f.corrupt != nil {
+		return nil, t.f.corrupt
+	}
 	params, err = t.f.h.def.Handler.Params(t.f.raw)
 	if err != nil {
 		return nil, stage.Permanent(faultf(CodeParams, "%s: start the run with other params, or run it with the code of its version", err))
@@ -168,6 +177,9 @@ func (t *task) settle(output []byte, err error) {
 	w := f.pool.w
 	if err == nil {
 		err = w.checkOutput(f, output)
+	}
+	if err == nil {
+		output, err = t.seal(output)
 	}
 	if err == nil {
 		t.result = t.resultOf(stage.Succeeded)
