@@ -14,6 +14,9 @@ import (
 // admin runs one verb that concerns no single run: what it changes and its audit are one transaction. do returns what it
 // touches, and detail for the audit; touching nothing leaves no trace. Then the engine is told.
 func (c *Client) admin(ctx context.Context, verb, target string, who Who, do func(context.Context, *db.Queries) ([]Touch, map[string]any, error)) ([]Touch, error) {
+	if err := who.check(); err != nil {
+		return nil, err
+	}
 	var touched []Touch
 	err := pgx.BeginTxFunc(ctx, c.cfg.Pool, pgx.TxOptions{BeginQuery: "begin; " + span.BoundIdle}, func(tx pgx.Tx) error {
 		q := db.New(tx)

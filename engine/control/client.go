@@ -130,7 +130,7 @@ func (c *Client) Start(ctx context.Context, b Batch, starts []Start) ([]Started,
 		c.prepare(&starts[i])
 		inTx = inTx || starts[i].Key != ""
 	}
-	b.Namespace = c.cfg.Namespace
+	b.Namespace, b.Codec = c.cfg.Namespace, c.cfg.Codec
 	conn, err := c.cfg.Pool.Acquire(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("starting runs: %w", err)
@@ -166,7 +166,7 @@ func (c *Client) StartTx(ctx context.Context, tx pgx.Tx, b Batch, starts []Start
 	for i := range starts {
 		c.prepare(&starts[i])
 	}
-	b.Namespace = c.cfg.Namespace
+	b.Namespace, b.Codec = c.cfg.Namespace, c.cfg.Codec
 	var started []Started
 	var news hint.Engine
 	start := func(tx pgx.Tx) (err error) {

@@ -16,6 +16,8 @@ const (
 type Error struct {
 	Code string
 	Text string
+	// Field is a JSON pointer to the argument that is wrong, such as "/capacity" or "/filter/flows"; "": no single one is.
+	Field string
 	// RetryAfter is how long to wait before trying again; 0 where that is no use.
 	RetryAfter time.Duration
 }

@@ -51,7 +51,10 @@ type Batch struct {
 	Delay     time.Duration // nothing is handed out before
 	At        time.Time     // nothing is handed out before, and Delay does not count; zero: Delay counts
 	KeyTTL    time.Duration // how long keys bind; default DefaultKeyTTL
-	Codec     payload.Codec // seals the params; nil: they are stored as they are. A Client sets its own
+	// Who has the starts audited in their transaction, one line a run that did not exist before, and its DryRun makes them a question:
+	// all that a start would find out, and nothing started. nil: they leave no line in the audit.
+	Who   *Who
+	Codec payload.Codec // seals the params; nil: they are stored as they are. A Client sets its own
 }
 
 // Started is a run that exists now.

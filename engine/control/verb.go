@@ -58,6 +58,9 @@ const rerunShard = "rerun_shard"
 // nothing to do are decided, and journal and audit are written, all in one transaction. A verb that touches nothing leaves
 // no trace. Then those who are concerned are told.
 func (c *Client) act(ctx context.Context, id uuid.UUID, verb, stageName string, who Who, do func(context.Context, *deed) error) ([]Touch, *deed, error) {
+	if err := who.check(); err != nil {
+		return nil, nil, err
+	}
 	d := &deed{retire: make(map[int16]bool), workers: make(map[uuid.UUID]bool), detail: make(map[string]any)}
 	err := pgx.BeginTxFunc(ctx, c.cfg.Pool, pgx.TxOptions{BeginQuery: "begin; " + span.BoundIdle}, func(tx pgx.Tx) error {
 		if err := d.begin(ctx, tx, c.cfg.Versions, id, c.cfg.Namespace); err != nil {
