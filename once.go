@@ -123,7 +123,7 @@ func onceRun[P any](ctx context.Context, cfg OnceConfig, c *Client, console *wat
 	if err != nil {
 		return fmt.Errorf("starting the run: %w", err)
 	}
-	end, err := watch.Follow(ctx, watch.Config{Source: c, Run: id, Console: console,
+	end, err := watch.Follow(ctx, watch.Config{Source: watch.Client(c), Run: id, Console: console,
 		Detached: fmt.Sprintf("stopping before the end of run %s", id)})
 	switch {
 	case errors.Is(err, watch.ErrDetached):
@@ -132,7 +132,7 @@ func onceRun[P any](ctx context.Context, cfg OnceConfig, c *Client, console *wat
 		return fmt.Errorf("watching run %s: %w", id, err)
 	}
 	if err := Wait(ctx, c, id); err != nil {
-		return errors.Join(append([]error{err}, whatFailed(ctx, c, id, end.Version.Graph)...)...)
+		return errors.Join(append([]error{err}, whatFailed(ctx, c, id, end.Stages)...)...)
 	}
 	if then == nil {
 		return nil
@@ -141,7 +141,7 @@ func onceRun[P any](ctx context.Context, cfg OnceConfig, c *Client, console *wat
 }
 
 // whatFailed names the last errors of a run, for the one who reads only the end.
-func whatFailed(ctx context.Context, c *Client, id uuid.UUID, g *flow.Graph) []error {
+func whatFailed(ctx context.Context, c *Client, id uuid.UUID, stages []watch.Stage) []error {
 	rows, err := c.Failures(ctx, id, 3)
 	if err != nil {
 		return []error{err}
@@ -153,7 +153,7 @@ func whatFailed(ctx context.Context, c *Client, id uuid.UUID, g *flow.Graph) []e
 		if json.Unmarshal(r.Error, &stored) == nil && stored.Message != "" {
 			text = stored.Message
 		}
-		errs[i] = fmt.Errorf("stage %s, shard %d, attempt %d: %s", g.Stages[r.Ord].Name, r.Shard, r.Attempt, text)
+		errs[i] = fmt.Errorf("stage %s, shard %d, attempt %d: %s", stages[r.Ord].Name, r.Shard, r.Attempt, text)
 	}
 	return errs
 }

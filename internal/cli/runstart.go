@@ -150,7 +150,7 @@ func (a *app) await(ctx context.Context, c *control.Client, id uuid.UUID, s star
 		if s.json {
 			out = a.Stderr
 		}
-		p, err := watch.Follow(ctx, watch.Config{Source: c, Run: id, Console: watch.NewConsole(watch.Detect(out, a.Getenv)), Detached: a.detached(id)})
+		p, err := watch.Follow(ctx, watch.Config{Source: watch.Client(c), Run: id, Console: watch.NewConsole(watch.Detect(out, a.Getenv)), Detached: a.detached(id)})
 		return p.State, err
 	}
 	state, err := c.Wait(ctx, id)

@@ -5,9 +5,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"axflow/engine/control"
-	"axflow/sql/db"
-	"axflow/sql/versions"
 	"axflow/stage"
 )
 
@@ -19,41 +16,39 @@ var (
 func at(d time.Duration) *time.Time { t := began.Add(d); return &t }
 
 // progress is a run of flow daily-recon, so long after its start.
-func progress(after time.Duration, state stage.RunState, stages ...control.StageProgress) control.Progress {
-	p := control.Progress{Run: db.RunRow{RunID: runID, Flow: "daily-recon", State: int16(state), CreatedAt: began},
-		State: state, Version: &versions.Version{}, At: began.Add(after), Stages: stages}
+func progress(after time.Duration, state stage.RunState, stages ...Stage) Snapshot {
+	p := Snapshot{Run: runID, Flow: "daily-recon", State: state, CreatedAt: began, At: began.Add(after), Stages: stages}
 	if state.Ended() {
-		p.Run.FinishedAt = &p.At
+		p.FinishedAt = &p.At
 	}
 	for i := range p.Stages {
-		p.Stages[i].Ord = i
 		p.Stages[i].Generation = max(1, p.Stages[i].Generation)
 	}
 	return p
 }
 
 // sharded is a running stage, released at the start, of which some shards are left.
-func sharded(name string, total, done, dead, flying int) control.StageProgress {
-	return control.StageProgress{Name: name, Kind: stage.Sharded, State: stage.StageRunning, Total: total, Succeeded: done, Dead: dead,
+func sharded(name string, total, done, dead, flying int) Stage {
+	return Stage{Name: name, Sharded: true, State: stage.StageRunning, Total: total, Succeeded: done, Dead: dead,
 		InFlight: flying, Ready: total - done - dead - flying, ReadyAt: at(0)}
 }
 
 // ended is a stage that was decided after a while.
-func ended(s control.StageProgress, state stage.StageState, after time.Duration) control.StageProgress {
+func ended(s Stage, state stage.StageState, after time.Duration) Stage {
 	s.State, s.FinishedAt = state, at(after)
 	return s
 }
 
-func single(name string) control.StageProgress {
-	return control.StageProgress{Name: name, State: stage.StageRunning, Total: 1, InFlight: 1, ReadyAt: at(0)}
+func single(name string) Stage {
+	return Stage{Name: name, State: stage.StageRunning, Total: 1, InFlight: 1, ReadyAt: at(0)}
 }
 
-func waiting(name string) control.StageProgress {
-	return control.StageProgress{Name: name, State: stage.StageWaiting, Total: -1}
+func waiting(name string) Stage {
+	return Stage{Name: name, State: stage.StageWaiting, Total: -1}
 }
 
 // views shows each progress to one observer and returns the last view.
-func views(ps ...control.Progress) view {
+func views(ps ...Snapshot) view {
 	var o observer
 	var v view
 	for i := range ps {
@@ -64,9 +59,9 @@ func views(ps ...control.Progress) view {
 
 // everyState is a run with a stage in each state, in the midst of things; 10 s lie between two looks.
 func everyState() view {
-	stages := func(done, dead int) []control.StageProgress {
+	stages := func(done, dead int) []Stage {
 		planning := single("plan-partitions")
-		planning.Kind, planning.State, planning.Total = stage.Sharded, stage.StagePlanning, -1
+		planning.Sharded, planning.State, planning.Total = true, stage.StagePlanning, -1
 		skipped := ended(waiting("notify"), stage.StageSkipped, 3*time.Second)
 		skipped.Reason = "disabled"
 		doomed := ended(waiting("publish"), stage.StageUpstreamFailed, 4*time.Second)
@@ -76,7 +71,7 @@ func everyState() view {
 		cancelled := ended(single("cleanup"), stage.StageCancelled, 2*time.Second)
 		draining := sharded("drain", 100, 40, 0, 3)
 		draining.State = stage.StageCancelling
-		return []control.StageProgress{
+		return []Stage{
 			ended(single("pull-orders"), stage.StageSucceeded, 800*time.Millisecond),
 			ended(sharded("clean", 512, 512, 0, 0), stage.StageSucceeded, 6400*time.Millisecond),
 			sharded("reconcile", 1_000_000, done, dead, 2048),

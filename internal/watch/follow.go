@@ -9,14 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
-
-	"axflow/engine/control"
 )
-
-// Source gives the progress of a run; *control.Client does.
-type Source interface {
-	Progress(ctx context.Context, id uuid.UUID) (control.Progress, error)
-}
 
 // ErrDetached says that the watching ended before the run did.
 var ErrDetached = errors.New("stopped watching before the run's end")
@@ -39,12 +32,12 @@ type Config struct {
 // costFactor is how much longer the pauses are than the looks.
 const costFactor = 5
 
-// Follow shows the run until it ends and returns its last progress. When ctx ends first it says so and returns
+// Follow shows the run until it ends and returns its last snapshot. When ctx ends first it says so and returns
 // ErrDetached. It fails when the first look fails or the run does not exist; later faults of the source are
 // shown, and it goes on looking.
-func Follow(ctx context.Context, cfg Config) (control.Progress, error) {
+func Follow(ctx context.Context, cfg Config) (Snapshot, error) {
 	if cfg.Source == nil || cfg.Console == nil {
-		return control.Progress{}, errors.New("watch: Source and Console are required")
+		return Snapshot{}, errors.New("watch: Source and Console are required")
 	}
 	if cfg.Interval == 0 {
 		cfg.Interval = 200 * time.Millisecond
@@ -68,21 +61,23 @@ type following struct {
 	failing  time.Time // since when the source fails
 }
 
-func (f *following) run(ctx context.Context) (control.Progress, error) {
-	var last control.Progress
+func (f *following) run(ctx context.Context) (Snapshot, error) {
+	var last Snapshot
 	var v view
 	for {
 		asked := f.cfg.Now()
-		p, err := f.cfg.Source.Progress(ctx, f.cfg.Run)
+		p, err := f.cfg.Source.Look(ctx, f.cfg.Run)
 		took := f.cfg.Now().Sub(asked)
-		var refused *control.Error
+		var refused *Refusal
 		switch {
 		case ctx.Err() != nil:
 			return last, f.detach()
 		case err == nil:
 			last, f.failing = p, time.Time{}
 			v = f.observer.look(&p)
-		case errors.As(err, &refused) || last.Version == nil:
+		case errors.As(err, &refused):
+			return last, refused.Err
+		case last.At.IsZero():
 			return last, err
 		default:
 			if f.failing.IsZero() {

@@ -13,19 +13,18 @@ import (
 
 	"github.com/google/uuid"
 
-	"axflow/engine/control"
 	"axflow/stage"
 )
 
 // script is a source whose run is a function of the virtual time that has passed since its first look.
 type script struct {
-	run   func(time.Duration) (control.Progress, error)
+	run   func(time.Duration) (Snapshot, error)
 	takes time.Duration
 	began time.Time
 	looks int
 }
 
-func (s *script) Progress(_ context.Context, _ uuid.UUID) (control.Progress, error) {
+func (s *script) Look(_ context.Context, _ uuid.UUID) (Snapshot, error) {
 	if s.began.IsZero() {
 		s.began = time.Now()
 	}
@@ -36,9 +35,9 @@ func (s *script) Progress(_ context.Context, _ uuid.UUID) (control.Progress, err
 
 // job is a run of three stages: one of 300 ms, one of 1,000,000 shards for 8 s, and one that begins after it and
 // fails within 500 ms.
-func job(d time.Duration) (control.Progress, error) {
+func job(d time.Duration) (Snapshot, error) {
 	prepare, load, report := single("prepare"), waiting("load"), waiting("report")
-	load.Kind = stage.Sharded
+	load.Sharded = true
 	if d >= 300*time.Millisecond {
 		prepare = ended(prepare, stage.StageSucceeded, 300*time.Millisecond)
 		load = sharded("load", 1_000_000, min(1_000_000, int((d-300*time.Millisecond)*1_000_000/(8*time.Second))), 0, 0)
@@ -57,7 +56,7 @@ func job(d time.Duration) (control.Progress, error) {
 	return progress(d, state, prepare, load, report), nil
 }
 
-func follow(ctx context.Context, t Terminal, s *script) (control.Progress, error) {
+func follow(ctx context.Context, t Terminal, s *script) (Snapshot, error) {
 	return Follow(ctx, Config{Source: s, Run: runID, Console: NewConsole(t)})
 }
 
@@ -76,9 +75,9 @@ func TestFollowPlainSaysLittleOfFastStages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		// 2,000 stages, each decided in a hundredth of a second.
-		_, err := follow(t.Context(), Terminal{Out: &out}, &script{run: func(d time.Duration) (control.Progress, error) {
+		_, err := follow(t.Context(), Terminal{Out: &out}, &script{run: func(d time.Duration) (Snapshot, error) {
 			now := int(d / (10 * time.Millisecond))
-			stages := make([]control.StageProgress, 2000)
+			stages := make([]Stage, 2000)
 			for i := range stages {
 				stages[i] = waiting(fmt.Sprintf("s%d", i))
 				if i == now {
@@ -122,7 +121,7 @@ func TestFollowLiveLeavesTheLastFrame(t *testing.T) {
 func TestFollowLiveHandlesResizing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScreen(80, 24)
-		src := &script{run: func(d time.Duration) (control.Progress, error) {
+		src := &script{run: func(d time.Duration) (Snapshot, error) {
 			switch {
 			case d > 6*time.Second:
 				s.resize(100, 24)
@@ -145,7 +144,7 @@ func TestLogLinesScrollAboveTheFrame(t *testing.T) {
 		s := newScreen(80, 24)
 		c := NewConsole(Terminal{Out: s, Live: true, Size: s.size})
 		src := &script{}
-		src.run = func(d time.Duration) (control.Progress, error) {
+		src.run = func(d time.Duration) (Snapshot, error) {
 			if src.looks == 10 {
 				_, _ = io.WriteString(c, "something ")
 			}
@@ -187,16 +186,16 @@ func TestFollowDetaches(t *testing.T) {
 func TestFollowOutlivesAFailingSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		p, err := follow(t.Context(), Terminal{Out: &out}, &script{run: func(d time.Duration) (control.Progress, error) {
+		p, err := follow(t.Context(), Terminal{Out: &out}, &script{run: func(d time.Duration) (Snapshot, error) {
 			if d > 3*time.Second && d < 5*time.Second {
-				return control.Progress{}, errors.New("connection\nrefused")
+				return Snapshot{}, errors.New("connection\nrefused")
 			}
 			return job(d)
 		}})
 		if err != nil || p.State != stage.RunFailed {
 			t.Fatalf("state %s, error %v; want failed and none", p.State, err)
 		}
-		for _, want := range []string{"trying again: connection refused", "the database answers again"} {
+		for _, want := range []string{"trying again: connection refused", "it answers again"} {
 			if strings.Count(out.String(), want) != 1 {
 				t.Errorf("%q is not said once:\n%s", want, out.String())
 			}
@@ -205,9 +204,9 @@ func TestFollowOutlivesAFailingSource(t *testing.T) {
 }
 
 func TestFollowFailsWhenTheFirstLookFails(t *testing.T) {
-	refused := &control.Error{Code: control.CodeNotFound, Text: "there is no such run"}
-	_, err := follow(t.Context(), Terminal{Out: io.Discard}, &script{run: func(time.Duration) (control.Progress, error) {
-		return control.Progress{}, refused
+	refused := errors.New("there is no such run")
+	_, err := follow(t.Context(), Terminal{Out: io.Discard}, &script{run: func(time.Duration) (Snapshot, error) {
+		return Snapshot{}, &Refusal{refused}
 	}})
 	if !errors.Is(err, refused) {
 		t.Errorf("error %v, want %v", err, refused)
@@ -218,7 +217,7 @@ func TestFollowAsksASlowSourceSeldom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 59*time.Second)
 		defer cancel()
-		src := &script{takes: time.Second, run: func(d time.Duration) (control.Progress, error) {
+		src := &script{takes: time.Second, run: func(d time.Duration) (Snapshot, error) {
 			return progress(d, stage.RunRunning, single("s")), nil
 		}}
 		_, _ = follow(ctx, Terminal{Out: io.Discard}, src)

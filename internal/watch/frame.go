@@ -34,8 +34,13 @@ func (s style) frame(v *view, width, height int) []string {
 	hidden := len(v.rows) - len(shown)
 	if len(shown) > 0 {
 		c := s.columns(shown, width)
+		room := height - len(lines) - len(shown) - min(hidden, 1)
 		for _, r := range shown {
 			lines = append(lines, s.rowLine(r, c, width))
+			for _, t := range r.tasks[:min(room, len(r.tasks))] {
+				lines = append(lines, s.taskLine(t, width))
+				room--
+			}
 		}
 	}
 	if hidden > 0 {
@@ -56,6 +61,9 @@ func (s style) header(v *view, width int) []string {
 	}
 	if v.stuck != "" {
 		parts = append(parts, part{"stuck: " + v.stuck, red})
+	}
+	if v.paused != "" {
+		parts = append(parts, part{v.paused, yellow})
 	}
 	var lines []string
 	l := s.line(width)

@@ -11,7 +11,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"axflow/engine/control"
 	"axflow/stage"
 )
 
@@ -54,7 +53,7 @@ func TestFrameInColor(t *testing.T) {
 
 // thousands is a run of 2,000 stages in a row, of which the 1,000th runs and the 500th has failed.
 func thousands() view {
-	stages := make([]control.StageProgress, 2000)
+	stages := make([]Stage, 2000)
 	for i := range stages {
 		name := fmt.Sprintf("step-%04d", i)
 		switch {

@@ -3,8 +3,6 @@ package watch
 import (
 	"math"
 	"time"
-
-	"axflow/engine/control"
 )
 
 // The time constants of the averages: what is shown follows within seconds, what the estimate of the remaining
@@ -41,7 +39,7 @@ type meter struct {
 	shown, estimate average
 }
 
-func (m *meter) observe(s *control.StageProgress, at time.Time) {
+func (m *meter) observe(s *Stage, at time.Time) {
 	ended := s.Succeeded + s.Dead
 	// A rerun or an operator's retry takes shards back: what was measured says nothing about it.
 	if !m.seen || m.generation != s.Generation || ended < m.ended {

@@ -14,16 +14,17 @@ const plainEvery = 2 * time.Second
 // plain writes a run's changes as lines. A stage that is decided has its line at once. What goes on has one at
 // most every plainEvery, so a stage that starts and ends within that time has a single line.
 type plain struct {
-	stages  map[int]*said
-	state   stage.RunState
-	trouble bool
-	stuck   string
+	stages        map[int]*said
+	state         stage.RunState
+	trouble       bool
+	stuck, paused string
 }
 
 // said is what was said of a stage last.
 type said struct {
 	generation, done, failed int
 	state                    stage.StageState
+	task                     string
 	since                    time.Duration // the run's elapsed time when it was said, or when it began to be due
 }
 
@@ -42,12 +43,19 @@ func (p *plain) lines(v *view) []string {
 		if p.trouble = v.trouble != ""; p.trouble {
 			say("%s", v.trouble)
 		} else {
-			say("the database answers again")
+			say("it answers again")
 		}
 	}
 	if v.stuck != p.stuck {
 		if p.stuck = v.stuck; p.stuck != "" {
 			say("stuck: %s", v.stuck)
+		}
+	}
+	if v.paused != p.paused {
+		if p.paused = v.paused; p.paused != "" {
+			say("%s", v.paused)
+		} else if !v.state.Ended() {
+			say("no longer paused")
 		}
 	}
 	for i := range v.rows {
@@ -70,7 +78,7 @@ func (p *plain) due(i int, r *row, now time.Duration) bool {
 		s = &said{generation: r.generation, since: now}
 		p.stages[i] = s
 	}
-	same := s.generation == r.generation && s.state == r.state && s.done == r.done && s.failed == r.failed
+	same := s.generation == r.generation && s.state == r.state && s.done == r.done && s.failed == r.failed && s.task == r.task()
 	if same || r.state == stage.StageWaiting && s.generation == r.generation {
 		if s.state == stage.StageWaiting {
 			s.since = now
@@ -80,7 +88,7 @@ func (p *plain) due(i int, r *row, now time.Duration) bool {
 	if !r.state.Decided() && now-s.since < plainEvery {
 		return false
 	}
-	*s = said{generation: r.generation, done: r.done, failed: r.failed, state: r.state, since: now}
+	*s = said{generation: r.generation, done: r.done, failed: r.failed, state: r.state, task: r.task(), since: now}
 	return true
 }
 
@@ -95,6 +103,9 @@ func sentence(r *row) string {
 		if rate := pace(r.perSecond); rate != "" {
 			parts = append(parts, rate)
 		}
+	}
+	if text := r.task(); text != "" {
+		parts = append(parts, text)
 	}
 	if r.remaining != unknown {
 		parts = append(parts, "eta "+Duration(r.remaining))

@@ -86,7 +86,7 @@ func TestEstimate(t *testing.T) {
 func TestAlignedShardsThatWaitAreLeft(t *testing.T) {
 	aligned := func(done, parked int) view {
 		s := sharded("s", 100, done, 0, 0)
-		s.Kind, s.Ready, s.Parked = stage.Aligned, 0, parked
+		s.Ready, s.Parked = 0, parked
 		return views(progress(0, stage.RunRunning, sharded("s", 100, 0, 0, 0)), progress(10*time.Second, stage.RunRunning, s))
 	}
 	v := aligned(50, 50)

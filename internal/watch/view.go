@@ -4,7 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"axflow/engine/control"
 	"axflow/stage"
 )
 
@@ -22,29 +21,30 @@ type row struct {
 	inFlight                int
 	perSecond               float64       // now, or over all when decided; 0: not known
 	remaining, elapsed, ago time.Duration // unknown where there is none; ago: since it was decided
+	tasks                   []taskRow     // what its running tasks tell of themselves, the longest running first
 }
 
 // view is what one run looks like.
 type view struct {
-	flow, run, stuck string
-	state            stage.RunState
-	elapsed          time.Duration
-	rows             []row
-	trouble          string // why the view is old
+	flow, run, stuck, paused string
+	state                    stage.RunState
+	elapsed                  time.Duration
+	rows                     []row
+	trouble                  string // why the view is old
 }
 
 // observer turns successive progress into views; it remembers what rates need.
 type observer struct{ meters []meter }
 
-func (o *observer) look(p *control.Progress) view {
+func (o *observer) look(p *Snapshot) view {
 	end := p.At
-	if p.Run.FinishedAt != nil {
-		end = *p.Run.FinishedAt
+	if p.FinishedAt != nil {
+		end = *p.FinishedAt
 	}
-	v := view{flow: p.Run.Flow, run: p.Run.RunID.String(), state: p.State, elapsed: max(0, end.Sub(p.Run.CreatedAt)),
+	v := view{flow: p.Flow, run: p.Run.String(), stuck: oneLine(p.Stuck), paused: oneLine(p.Paused), state: p.State, elapsed: max(0, end.Sub(p.CreatedAt)),
 		rows: make([]row, len(p.Stages))}
-	if p.Run.Stuck != nil {
-		v.stuck = oneLine(*p.Run.Stuck)
+	if p.State.Ended() {
+		v.paused = ""
 	}
 	if len(o.meters) < len(p.Stages) {
 		o.meters = make([]meter, len(p.Stages))
@@ -53,11 +53,12 @@ func (o *observer) look(p *control.Progress) view {
 		o.meters[i].observe(&p.Stages[i], p.At)
 		v.rows[i] = rowOf(&p.Stages[i], &o.meters[i], p.At)
 	}
+	v.told(p)
 	return v
 }
 
-func rowOf(s *control.StageProgress, m *meter, at time.Time) row {
-	r := row{name: s.Name, sharded: s.Kind != stage.Single, generation: s.Generation, state: s.State, reason: oneLine(s.Reason),
+func rowOf(s *Stage, m *meter, at time.Time) row {
+	r := row{name: s.Name, sharded: s.Sharded, generation: s.Generation, state: s.State, reason: oneLine(s.Reason),
 		total: s.Total, done: s.Succeeded, failed: s.Dead, inFlight: s.InFlight, remaining: unknown, elapsed: unknown, ago: unknown}
 	if s.ReadyAt != nil && !r.passedOver() {
 		end := at
@@ -79,10 +80,7 @@ func rowOf(s *control.StageProgress, m *meter, at time.Time) row {
 		return r
 	}
 	r.perSecond = m.shown.perSecond()
-	left := s.Ready + s.InFlight
-	if s.Kind == stage.Aligned { // parked until their upstream shards are done
-		left += s.Parked
-	}
+	left := s.Ready + s.InFlight + s.Parked // parked: those that wait for the shards that they follow
 	if rate := m.estimate.perSecond(); rate > 0 && left > 0 {
 		if seconds := float64(left) / rate; seconds < 1e9 {
 			r.remaining = time.Duration(seconds * float64(time.Second))
