@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -44,8 +45,11 @@ func (m *memory) Outputs(_ context.Context, up *stage.Def) iter.Seq2[stage.Shard
 	}
 }
 
-func (m *memory) Fail(err error) { m.failure = err }
-func (m *memory) Heartbeat()     {}
+func (m *memory) Fail(err error)        { m.failure = err }
+func (m *memory) Heartbeat()            {}
+func (m *memory) Progress(_, _ float64) {}
+func (m *memory) Detail(string)         {}
+func (m *memory) Logger() *slog.Logger  { return nil }
 func (m *memory) Counts(context.Context, *stage.Def) (stage.ShardCounts, error) {
 	return stage.ShardCounts{Total: 4, Succeeded: 3, Failed: 1}, nil
 }

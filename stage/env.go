@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"log/slog"
 	"strconv"
 	"time"
 
@@ -48,7 +49,7 @@ type Shard struct {
 }
 
 // Env is what a handler's context carries: the worker's side of Info, Output and Outputs. Handlers use
-// InfoFrom and the methods of stages instead. An Env must be safe for concurrent use.
+// InfoFrom, Log, Progress and the methods of stages instead. An Env must be safe for concurrent use.
 type Env interface {
 	// Info says what is running.
 	Info() Info
@@ -62,6 +63,12 @@ type Env interface {
 	Counts(ctx context.Context, up *Def) (ShardCounts, error)
 	// Heartbeat is a sign of life of the handler, for Timeout.Heartbeat.
 	Heartbeat()
+	// Progress is how far the handler is, both finite; total is 0 or less while it is not known. It is a sign of life too.
+	Progress(done, total float64)
+	// Detail is what the handler says that it is doing. It is a sign of life too.
+	Detail(text string)
+	// Logger is the handler's logger; nil: slog.Default.
+	Logger() *slog.Logger
 	// Fail remembers the error of a stream: the attempt fails with it even if the handler returns nil.
 	Fail(err error)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -241,7 +242,10 @@ func TestKindText(t *testing.T) {
 	}
 }
 
-func (m memory) Heartbeat() {}
+func (m memory) Heartbeat()            {}
+func (m memory) Progress(_, _ float64) {}
+func (m memory) Detail(string)         {}
+func (m memory) Logger() *slog.Logger  { return nil }
 
 func (m memory) Counts(context.Context, *stage.Def) (stage.ShardCounts, error) {
 	return stage.ShardCounts{Total: 4, Succeeded: 3, Failed: 1}, nil

@@ -316,37 +316,6 @@ func (w *Worker) handlers() []byte {
 	return b
 }
 
-// maxRunning bounds what a heartbeat lists.
-const maxRunning = 1000
-
-// running is a task in a heartbeat.
-type running struct {
-	Execution uuid.UUID `json:"execution"`
-	Index     int32     `json:"index"`
-	Started   time.Time `json:"started"`
-}
-
-// longRunning lists the tasks that have run for longer than a beat, as stored.
-func (w *Worker) longRunning() []byte {
-	list := []running{}
-	now := w.clk.now()
-	for _, p := range w.pools {
-		p.mu.Lock()
-		for t := p.tasks; t != nil && len(list) < maxRunning; t = t.next {
-			if !t.ended && now-t.begun > w.cfg.Beat {
-				list = append(list, running{t.f.ID, t.index, w.clk.db(t.begun)})
-			}
-		}
-		p.mu.Unlock()
-	}
-	b, err := json.Marshal(list)
-	if err != nil {
-		w.log.Error("encoding what runs failed", "worker", w.ID(), "err", err)
-		return []byte("[]")
-	}
-	return b
-}
-
 // enroll registers flows and worker, trying again while the database cannot be reached.
 func (w *Worker) enroll(ctx context.Context) error {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {

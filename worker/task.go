@@ -34,7 +34,9 @@ type task struct {
 	result  span.Result // likewise
 	health  health      // likewise
 
-	sign atomic.Int64 // monotonic time of the last sign of life
+	sign     atomic.Int64 // monotonic time of the last sign of life
+	progress progress
+	logs     atomic.Pointer[taskLog] // nil until the handler asks for its logger
 
 	faultMu sync.Mutex
 	fault   error // of a stream, by Env.Fail
