@@ -72,17 +72,17 @@ func Build[P any](name string, nodes ...stage.Node[P]) (*Flow[P], error) {
 	return &Flow[P]{graph: g, version: g.Version(), defs: defs}, nil
 }
 
-// Option describes a flow without changing what it does, and so is no part of its content version.
+// Option describes a flow without changing what its stages do.
 type Option func(*Graph)
 
-// Owner names the person or team that answers for the flow.
+// Owner names the person or team that answers for the flow. It is no part of the content version.
 func Owner(name string) Option { return func(g *Graph) { g.Owner = name } }
 
-// Describe says what the flow is for, in plain text.
+// Describe says what the flow is for, in plain text. It is no part of the content version.
 func Describe(text string) Option { return func(g *Graph) { g.Description = text } }
 
 // With sets opts and returns f. It belongs to the declaration: call it before the flow is used. It panics
-// with a *Faults if a text is too long or is no UTF-8.
+// with a *Faults if a text is too long or is no UTF-8, or if a param cannot be searched.
 func (f *Flow[P]) With(opts ...Option) *Flow[P] {
 	faults := &Faults{Flow: f.Name()}
 	g := f.graph.clone()
@@ -91,10 +91,11 @@ func (f *Flow[P]) With(opts ...Option) *Flow[P] {
 	}
 	faults.add(checkText("owner", g.Owner, MaxOwnerLen))
 	faults.add(checkText("description", g.Description, MaxDescriptionLen))
+	faults.List = append(faults.List, g.checkSearchable()...)
 	if faults.List != nil {
 		panic(faults)
 	}
-	f.graph = g
+	f.graph, f.version = g, g.Version()
 	return f
 }
 

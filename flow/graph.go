@@ -17,6 +17,7 @@ type Graph struct {
 	Owner        string          `json:"owner,omitempty"`
 	Description  string          `json:"description,omitempty"`
 	ParamsSchema json.RawMessage `json:"params_schema,omitempty"` // JSON Schema, draft 2020-12; nil: anything
+	Searchable   []string        `json:"searchable,omitempty"`    // params that runs are found by
 	Stages       []StageSpec     `json:"stages"`
 
 	once       sync.Once
@@ -99,7 +100,8 @@ func graphOf(name string, schema json.RawMessage, defs []*stage.Def) *Graph {
 
 // clone returns a copy that shares the stages.
 func (g *Graph) clone() *Graph {
-	return &Graph{Flow: g.Flow, Owner: g.Owner, Description: g.Description, ParamsSchema: g.ParamsSchema, Stages: g.Stages}
+	return &Graph{Flow: g.Flow, Owner: g.Owner, Description: g.Description, ParamsSchema: g.ParamsSchema, Searchable: g.Searchable,
+		Stages: g.Stages}
 }
 
 // index fills in what is looked up by, once.

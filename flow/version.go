@@ -118,6 +118,7 @@ func (g *Graph) check(faults *Faults) {
 	if _, err := readRules(g.ParamsSchema); err != nil {
 		faults.addf("its params schema: %w", err)
 	}
+	faults.List = append(faults.List, g.checkSearchable()...)
 	named := make(map[string]bool, len(g.Stages))
 	for ord := range g.Stages {
 		s := &g.Stages[ord]
