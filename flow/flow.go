@@ -82,7 +82,7 @@ func Owner(name string) Option { return func(g *Graph) { g.Owner = name } }
 func Describe(text string) Option { return func(g *Graph) { g.Description = text } }
 
 // With sets opts and returns f. It belongs to the declaration: call it before the flow is used. It panics
-// with a *Faults if a text is too long or is no UTF-8, or if a param cannot be searched.
+// with a *Faults if a text is too long or is no UTF-8, if a param cannot be searched, or if Late is negative.
 func (f *Flow[P]) With(opts ...Option) *Flow[P] {
 	faults := &Faults{Flow: f.Name()}
 	g := f.graph.clone()
@@ -92,6 +92,7 @@ func (f *Flow[P]) With(opts ...Option) *Flow[P] {
 	faults.add(checkText("owner", g.Owner, MaxOwnerLen))
 	faults.add(checkText("description", g.Description, MaxDescriptionLen))
 	faults.List = append(faults.List, g.checkSearchable()...)
+	faults.add(g.checkLate())
 	if faults.List != nil {
 		panic(faults)
 	}

@@ -17,6 +17,7 @@ type Graph struct {
 	Owner        string          `json:"owner,omitempty"`
 	Description  string          `json:"description,omitempty"`
 	ParamsSchema json.RawMessage `json:"params_schema,omitempty"` // JSON Schema, draft 2020-12; nil: anything
+	Late         time.Duration   `json:"late_ns,omitempty"`       // a run that is open for longer is late; 0: none is
 	Searchable   []string        `json:"searchable,omitempty"`    // params that runs are found by
 	Stages       []StageSpec     `json:"stages"`
 
@@ -100,7 +101,7 @@ func graphOf(name string, schema json.RawMessage, defs []*stage.Def) *Graph {
 
 // clone returns a copy that shares the stages.
 func (g *Graph) clone() *Graph {
-	return &Graph{Flow: g.Flow, Owner: g.Owner, Description: g.Description, ParamsSchema: g.ParamsSchema, Searchable: g.Searchable,
+	return &Graph{Flow: g.Flow, Owner: g.Owner, Description: g.Description, ParamsSchema: g.ParamsSchema, Late: g.Late, Searchable: g.Searchable,
 		Stages: g.Stages}
 }
 

@@ -112,6 +112,7 @@ func (g *Graph) check(faults *Faults) {
 	faults.add(stage.CheckName("flow", g.Flow))
 	faults.add(checkText("owner", g.Owner, MaxOwnerLen))
 	faults.add(checkText("description", g.Description, MaxDescriptionLen))
+	faults.add(g.checkLate())
 	if n := len(g.Stages); n < 1 || n > MaxStages {
 		faults.addf("it has %d stages, 1 to %d are allowed", n, MaxStages)
 	}
