@@ -29,6 +29,9 @@ func reflectSchema(t reflect.Type) (schema json.RawMessage, err error) {
 	if e := embedding(t, map[reflect.Type]bool{}); e != nil {
 		return nil, fmt.Errorf("%v embeds itself: give the field a name", e)
 	}
+	if err := unheard(t, map[reflect.Type]bool{}); err != nil {
+		return nil, err
+	}
 	recursive := holdsItself(t, nil)
 	r := jsonschema.Reflector{Anonymous: true, DoNotReference: !recursive, Mapper: mapType, Namer: typeName}
 	s := r.ReflectFromType(t)
