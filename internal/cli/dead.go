@@ -295,7 +295,7 @@ func listedReplay(j control.ReplayJob) replayed {
 }
 
 func listReplays(ctx context.Context, c *control.Client) (table, any, error) {
-	jobs, err := c.Replays(ctx, 100)
+	jobs, err := c.Replays(ctx, uuid.Nil, 100)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -321,7 +321,7 @@ func (a *app) cancelReplayCommand() *cobra.Command {
 		}
 		who.Actor = actor()
 		return a.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
-			if err := c.CancelReplay(ctx, id, who); err != nil {
+			if _, err := c.CancelReplay(ctx, id, who); err != nil {
 				return err
 			}
 			a.say("replay %s is cancelled", id)
