@@ -95,6 +95,9 @@ func From(err error) *Error {
 		if p.Code == gen.ProblemCodeInvalid {
 			p.Status = http.StatusUnprocessableEntity
 		}
+		if c.Field != "" {
+			p.Fields = []gen.FieldError{{Field: c.Field, Detail: c.Text}}
+		}
 		return p
 	}
 	if errors.Is(err, context.DeadlineExceeded) {

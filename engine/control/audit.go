@@ -15,6 +15,9 @@ func (c *Client) Audit(ctx context.Context, f AuditFilter) ([]AuditLine, error) 
 	if err != nil {
 		return nil, err
 	}
+	if err := storable(named{"/filter/actor", "the actor", f.Actor}, named{"/filter/verb", "the verb", f.Verb}, named{"/filter/target", "the target", f.Target}); err != nil {
+		return nil, err
+	}
 	p := db.AuditLinesParams{Namespace: c.cfg.Namespace, Before: f.Before, Actor: f.Actor, Verb: f.Verb, Target: f.Target, Most: int32(most)}
 	if f.Before == uuid.Nil {
 		p.Before = uuid.Max

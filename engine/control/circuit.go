@@ -3,8 +3,10 @@ package control
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"axflow/sql/db"
+	"axflow/stage"
 )
 
 // Circuits lists the circuit breakers that are not closed or have been opened before.
@@ -58,11 +60,26 @@ func (c *Client) CloseCircuit(ctx context.Context, kind CircuitKind, name string
 }
 
 func checkCircuit(kind CircuitKind, name string) error {
+	invalid := func(field, format string, args ...any) error {
+		return &Error{Code: CodeInvalid, Field: field, Text: fmt.Sprintf(format, args...)}
+	}
 	switch {
-	case kind != CircuitHandler && kind != CircuitDownstream:
-		return &Error{Code: CodeInvalid, Text: fmt.Sprintf("%q is no kind of circuit: use %q or %q", kind, CircuitHandler, CircuitDownstream)}
 	case name == "":
-		return &Error{Code: CodeInvalid, Text: "the circuit has no name: a handler's is flow/stage, a downstream's what the stages call it"}
+		return invalid("/name", "the circuit has no name: a handler's is flow/stage, a downstream's what the stages call it")
+	case kind == CircuitDownstream:
+		if err := stage.CheckName("downstream", name); err != nil {
+			return invalid("/name", "%v", err)
+		}
+	case kind == CircuitHandler:
+		flowName, stageName, ok := strings.Cut(name, "/")
+		if !ok {
+			return invalid("/name", "the circuit %q has no stage: a handler's name is flow/stage", name)
+		}
+		if _, err := handlerName(flowName, stageName); err != nil {
+			return invalid("/name", "%v", err)
+		}
+	default:
+		return invalid("/kind", "%q is no kind of circuit: use %q or %q", kind, CircuitHandler, CircuitDownstream)
 	}
 	return nil
 }

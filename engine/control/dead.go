@@ -26,6 +26,8 @@ type DeadFilter struct {
 	Since       time.Time `json:"since,omitzero"` // died at or after it
 	Until       time.Time `json:"until,omitzero"` // died before it
 	Most        int       `json:"most,omitempty"` // groups, or letters; default 100, at most 10,000
+	// Within is Filter.Within, for DiscardWhere.
+	Within time.Duration `json:"-"`
 }
 
 // DeadGroup is dead letters of one stage that failed for the same reason, as far as their errors tell: numbers, ids and
@@ -110,22 +112,20 @@ type ReplayJob struct {
 	FinishedAt    *time.Time
 }
 
+// check refuses what can stand in no dead letter.
+func (f DeadFilter) check() error {
+	return storable(named{"/filter/flow", "the flow's name", f.Flow}, named{"/filter/stage", "the stage's name", f.Stage},
+		named{"/filter/fingerprint", "the fingerprint", f.Fingerprint}, named{"/filter/code", "the code", f.Code})
+}
+
 // deadPage is how many parked rows are read at a time.
 const deadPage = 500
 
 // DeadAfter calls each for the dead letters of a namespace that a filter picks, in the order of their ids from after on
 // (exclusive), until it returns false or an error.
 func DeadAfter(ctx context.Context, q *db.Queries, cache *versions.Cache, namespace string, f DeadFilter, after uuid.UUID, each func(DeadLetter) (bool, error)) error {
-	p := db.DeadRowsParams{Namespace: namespace, After: after, Flow: f.Flow, Fingerprint: f.Fingerprint, Most: deadPage}
-	if f.Run != uuid.Nil {
-		p.Run = &f.Run
-	}
-	if !f.Since.IsZero() {
-		p.Since = &f.Since
-	}
-	if !f.Until.IsZero() {
-		p.Until = &f.Until
-	}
+	p := f.params(namespace)
+	p.After = after
 	for {
 		rows, err := q.DeadRows(ctx, p)
 		if err != nil {
@@ -133,17 +133,11 @@ func DeadAfter(ctx context.Context, q *db.Queries, cache *versions.Cache, namesp
 		}
 		for _, r := range rows {
 			p.After = r.ID
-			v, err := cache.Get(ctx, q, r.VersionID)
+			l, err := deadLetter(ctx, q, cache, r)
 			if err != nil {
 				return err
 			}
-			set, err := shard.ParseSet(r.Todo)
-			if err != nil {
-				return fmt.Errorf("reading parked row %s: %w", r.ID, err)
-			}
-			l := DeadLetter{ID: r.ID, Run: r.RunID, Flow: r.Flow, Stage: v.Graph.Stages[r.Ord].Name, Ord: int(r.Ord), Generation: int(r.Generation),
-				Indices: set, Attempt: int(r.Attempt), Reason: span.ParkReason(r.Reason), Fingerprint: r.Fingerprint, DiedAt: r.ParkedAt, Failure: failureOf(r.Error)}
-			if f.Stage != "" && f.Stage != l.Stage || f.Code != "" && f.Code != l.Failure.Code {
+			if !f.picks(l) {
 				continue
 			}
 			if more, err := each(l); err != nil || !more {
@@ -156,7 +150,43 @@ func DeadAfter(ctx context.Context, q *db.Queries, cache *versions.Cache, namesp
 	}
 }
 
+// params are what of the filter SQL decides; stage and code are in no column.
+func (f DeadFilter) params(namespace string) db.DeadRowsParams {
+	p := db.DeadRowsParams{Namespace: namespace, Flow: f.Flow, Fingerprint: f.Fingerprint, Most: deadPage}
+	if f.Run != uuid.Nil {
+		p.Run = &f.Run
+	}
+	if !f.Since.IsZero() {
+		p.Since = &f.Since
+	}
+	if !f.Until.IsZero() {
+		p.Until = &f.Until
+	}
+	return p
+}
+
+// picks decides the rest of the filter.
+func (f DeadFilter) picks(l DeadLetter) bool {
+	return (f.Stage == "" || f.Stage == l.Stage) && (f.Code == "" || f.Code == l.Failure.Code)
+}
+
+func deadLetter(ctx context.Context, q *db.Queries, cache *versions.Cache, r db.DeadRowsRow) (DeadLetter, error) {
+	v, err := cache.Get(ctx, q, r.VersionID)
+	if err != nil {
+		return DeadLetter{}, err
+	}
+	set, err := shard.ParseSet(r.Todo)
+	if err != nil {
+		return DeadLetter{}, fmt.Errorf("reading parked row %s: %w", r.ID, err)
+	}
+	return DeadLetter{ID: r.ID, Run: r.RunID, Flow: r.Flow, Stage: v.Graph.Stages[r.Ord].Name, Ord: int(r.Ord), Generation: int(r.Generation),
+		Indices: set, Attempt: int(r.Attempt), Reason: span.ParkReason(r.Reason), Fingerprint: r.Fingerprint, DiedAt: r.ParkedAt, Failure: failureOf(r.Error)}, nil
+}
+
 func (c *Client) dead(ctx context.Context, f DeadFilter, each func(DeadLetter)) error {
+	if err := f.check(); err != nil {
+		return err
+	}
 	return DeadAfter(ctx, c.q, c.cfg.Versions, c.cfg.Namespace, f, uuid.Nil, func(l DeadLetter) (bool, error) { each(l); return true, nil })
 }
 
@@ -213,21 +243,45 @@ func (c *Client) DeadLetters(ctx context.Context, f DeadFilter) ([]DeadGroup, er
 	return all[:min(len(all), most)], nil
 }
 
-// DeadList lists dead letters, newest first.
-func (c *Client) DeadList(ctx context.Context, f DeadFilter) ([]DeadLetter, error) {
+// DeadList lists dead letters, newest first. before is the id of the last letter of the page before, exclusive; the zero id
+// means from the newest.
+func (c *Client) DeadList(ctx context.Context, f DeadFilter, before uuid.UUID) ([]DeadLetter, error) {
 	most, err := pageSize(f.Most, 10_000)
 	if err != nil {
 		return nil, err
 	}
-	var all []DeadLetter
-	if err := c.dead(ctx, f, func(l DeadLetter) {
-		if len(all) >= 2*most {
-			all = append(all[:0], all[most:]...)
-		}
-		all = append(all, l)
-	}); err != nil {
+	if err := f.check(); err != nil {
 		return nil, err
 	}
-	slices.Reverse(all)
-	return all[:min(len(all), most)], nil
+	if before == uuid.Nil {
+		before = uuid.Max
+	}
+	x := f.params(c.cfg.Namespace)
+	p := db.NewestDeadParams{Namespace: x.Namespace, Before: before, Run: x.Run, Flow: x.Flow, Fingerprint: x.Fingerprint, Since: x.Since, Until: x.Until, Most: deadPage}
+	if f.Stage == "" && f.Code == "" {
+		p.Most = int32(min(most, deadPage))
+	}
+	var all []DeadLetter
+	for {
+		rows, err := c.q.NewestDead(ctx, p)
+		if err != nil {
+			return nil, fmt.Errorf("reading dead letters: %w", err)
+		}
+		for _, r := range rows {
+			p.Before = r.ID
+			l, err := deadLetter(ctx, c.q, c.cfg.Versions, db.DeadRowsRow(r))
+			if err != nil {
+				return nil, err
+			}
+			if !f.picks(l) {
+				continue
+			}
+			if all = append(all, l); len(all) == most {
+				return all, nil
+			}
+		}
+		if len(rows) < int(p.Most) {
+			return all, nil
+		}
+	}
 }

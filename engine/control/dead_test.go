@@ -6,6 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/google/uuid"
+
 	"axflow/engine/control"
 	"axflow/engine/replay"
 	"axflow/shard"
@@ -54,7 +56,7 @@ func TestDeadLetters(t *testing.T) {
 	want(t, "fingerprint", g.Fingerprint, "boom N")
 	want(t, "example", g.Example.Message, "boom 17")
 	want(t, "example's run", g.ExampleRun, h.run)
-	list, err := h.client.DeadList(h.ctx, control.DeadFilter{Run: first})
+	list, err := h.client.DeadList(h.ctx, control.DeadFilter{Run: first}, uuid.Nil)
 	if err != nil || len(list) != 1 {
 		t.Fatalf("letters %v, %v", list, err)
 	}
@@ -114,7 +116,8 @@ func TestReplayAll(t *testing.T) {
 	want(t, "moved", got.Moved, 5)
 	h.live(nil)
 	want(t, "succeeded runs", h.count(`SELECT count(*) FROM ax.run WHERE state = 10`), 2)
-	h.refused(control.CodeConflict, h.client.CancelReplay(h.ctx, j.ID, me))
+	_, err = h.client.CancelReplay(h.ctx, j.ID, me)
+	h.refused(control.CodeConflict, err)
 	h.check(history.Options{Ended: true})
 }
 
@@ -148,7 +151,7 @@ func TestReplayIsThrottledAndCancelled(t *testing.T) {
 	h.exec(`UPDATE ax.replay SET updated_at = updated_at - interval '1000 s'`)
 	h.round()
 	want(t, "moved after its time", h.job(j).Moved, 1)
-	if err := h.client.CancelReplay(h.ctx, j.ID, me); err != nil {
+	if _, err := h.client.CancelReplay(h.ctx, j.ID, me); err != nil {
 		t.Fatal(err)
 	}
 	h.exec(`UPDATE ax.replay SET updated_at = updated_at - interval '1000 s'`)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -31,23 +32,28 @@ func (c *Client) Discard(ctx context.Context, id uuid.UUID, stageName string, se
 	return touched, err
 }
 
+// generation is one generation of a stage.
+type generation struct{ ord, generation int16 }
+
 // DiscardWhere is Discard for the dead letters that the filter picks; one transaction a run.
 func (c *Client) DiscardWhere(ctx context.Context, f DeadFilter, who Who) (Sweep, error) {
-	dead := make(map[uuid.UUID]map[int16]shard.Set)
+	began := time.Now()
+	dead := make(map[uuid.UUID]map[generation]shard.Set)
 	flows := make(map[uuid.UUID]string)
 	var order []uuid.UUID
 	if err := c.dead(ctx, f, func(l DeadLetter) {
 		if dead[l.Run] == nil {
-			dead[l.Run], flows[l.Run] = make(map[int16]shard.Set), l.Flow
+			dead[l.Run], flows[l.Run] = make(map[generation]shard.Set), l.Flow
 			order = append(order, l.Run)
 		}
-		dead[l.Run][int16(l.Ord)] = dead[l.Run][int16(l.Ord)].Union(l.Indices)
+		g := generation{int16(l.Ord), int16(l.Generation)}
+		dead[l.Run][g] = dead[l.Run][g].Union(l.Indices)
 	}); err != nil {
 		return Sweep{}, err
 	}
 	var s Sweep
 	for _, id := range order {
-		if f.Most > 0 && len(s.Runs) == f.Most {
+		if f.Most > 0 && len(s.Runs) == f.Most || len(s.Runs) > 0 && f.Within > 0 && time.Since(began) > f.Within {
 			s.More = true
 			break
 		}
@@ -56,7 +62,7 @@ func (c *Client) DiscardWhere(ctx context.Context, f DeadFilter, who Who) (Sweep
 				return err
 			}
 			for ord := range d.stages {
-				if set := dead[id][int16(ord)]; !set.Empty() {
+				if set := dead[id][generation{int16(ord), d.stages[ord].Generation}]; !set.Empty() {
 					if err := d.discard(ctx, int16(ord), set); err != nil {
 						return err
 					}

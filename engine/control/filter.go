@@ -33,6 +33,8 @@ type Filter struct {
 	Runs   []uuid.UUID
 	// Most is how many runs the verb acts on at most, oldest first. Default DefaultMost, at most MaxMost.
 	Most int
+	// Within ends the verb between two runs once it has taken that long; Sweep.More then says that there is more. 0: no limit.
+	Within time.Duration
 }
 
 // sweepPage is how many runs a verb by filter looks for at a time.
@@ -46,6 +48,7 @@ func (c *Client) sweep(ctx context.Context, f Filter, defaults []stage.RunState,
 		return Sweep{}, err
 	}
 	var s Sweep
+	began := time.Now()
 	for {
 		p.Most = int32(min(sweepPage, most-len(s.Runs)+1))
 		rows, err := c.q.FilterRuns(ctx, p)
@@ -53,7 +56,7 @@ func (c *Client) sweep(ctx context.Context, f Filter, defaults []stage.RunState,
 			return s, fmt.Errorf("looking for runs: %w", err)
 		}
 		for _, r := range rows {
-			if len(s.Runs) == most {
+			if len(s.Runs) == most || len(s.Runs) > 0 && f.Within > 0 && time.Since(began) > f.Within {
 				s.More = true
 				return s, nil
 			}
@@ -74,21 +77,34 @@ func (c *Client) sweep(ctx context.Context, f Filter, defaults []stage.RunState,
 // params checks a filter.
 func (f Filter) params(namespace string, defaults []stage.RunState) (db.FilterRunsParams, int, error) {
 	p := db.FilterRunsParams{Namespace: namespace, Flows: f.Flows, Queues: f.Queues, Runs: f.Runs}
-	invalid := func(format string, args ...any) (db.FilterRunsParams, int, error) {
-		return p, 0, &Error{Code: CodeInvalid, Text: fmt.Sprintf(format, args...)}
+	invalid := func(field, format string, args ...any) (db.FilterRunsParams, int, error) {
+		return p, 0, &Error{Code: CodeInvalid, Field: "/filter" + field, Text: fmt.Sprintf(format, args...)}
+	}
+	for _, x := range []struct {
+		field string
+		texts []string
+	}{{"/flows", f.Flows}, {"/queues", f.Queues}} {
+		for i, t := range x.texts {
+			if err := text(fmt.Sprintf("/filter%s/%d", x.field, i), "the name", t); err != nil {
+				return p, 0, err
+			}
+		}
+	}
+	if err := checkTags("/filter/tags", f.Tags); err != nil {
+		return p, 0, err
 	}
 	if len(f.Flows)+len(f.States)+len(f.Queues)+len(f.Tags)+len(f.Runs) == 0 && f.Since.IsZero() && f.Until.IsZero() {
-		return invalid("the filter restricts nothing and would pick every run: name flows, states, queues, tags, runs or a time")
+		return invalid("", "the filter restricts nothing and would pick every run: name flows, states, queues, tags, runs or a time")
 	}
 	most := f.Most
 	switch {
 	case most == 0:
 		most = DefaultMost
 	case most < 0 || most > MaxMost:
-		return invalid("the filter asks for at most %d runs: use 1 to %d", most, MaxMost)
+		return invalid("/most", "the filter asks for at most %d runs: use 1 to %d", most, MaxMost)
 	}
 	if len(f.Runs) > MaxMost {
-		return invalid("the filter names %d runs: name at most %d", len(f.Runs), MaxMost)
+		return invalid("/runs", "the filter names %d runs: name at most %d", len(f.Runs), MaxMost)
 	}
 	states := f.States
 	if len(states) == 0 {
@@ -98,7 +114,7 @@ func (f Filter) params(namespace string, defaults []stage.RunState) (db.FilterRu
 	if len(f.Tags) > 0 {
 		text, err := json.Marshal(f.Tags)
 		if err != nil {
-			return invalid("the tags cannot be encoded: %v", err)
+			return invalid("/tags", "the tags cannot be encoded: %v", err)
 		}
 		p.Tags = text
 	}

@@ -15,7 +15,7 @@ import (
 // operator's level back. It takes effect within one round of the dispatcher. An ended run is CodeConflict.
 func (c *Client) SetLevel(ctx context.Context, id uuid.UUID, stageName string, level *stage.Level, who Who) ([]Touch, error) {
 	if level != nil && !level.Valid() {
-		return nil, &Error{Code: CodeInvalid, Text: fmt.Sprintf("level %d is none: use P0 (most urgent) to P5", *level)}
+		return nil, &Error{Code: CodeInvalid, Field: "/level", Text: fmt.Sprintf("level %d is none: use P0 (most urgent) to P5", *level)}
 	}
 	return c.setLevel(ctx, "set_level", id, stageName, who, func(stage.Level) *stage.Level { return level })
 }
@@ -46,6 +46,18 @@ func (c *Client) SetLevelWhere(ctx context.Context, f Filter, stageName string, 
 		func(ctx context.Context, id uuid.UUID) ([]Touch, error) {
 			return c.SetLevel(ctx, id, stageName, level, who)
 		})
+}
+
+// ExpediteWhere is Expedite for every run that the filter picks (stageName "": the run); default states: running and cancelling.
+func (c *Client) ExpediteWhere(ctx context.Context, f Filter, stageName string, who Who) (Sweep, error) {
+	return c.sweep(ctx, f, []stage.RunState{stage.RunRunning, stage.RunCancelling},
+		func(ctx context.Context, id uuid.UUID) ([]Touch, error) { return c.Expedite(ctx, id, stageName, who) })
+}
+
+// DemoteWhere is Demote for every run that the filter picks (stageName "": the run); default states: running and cancelling.
+func (c *Client) DemoteWhere(ctx context.Context, f Filter, stageName string, who Who) (Sweep, error) {
+	return c.sweep(ctx, f, []stage.RunState{stage.RunRunning, stage.RunCancelling},
+		func(ctx context.Context, id uuid.UUID) ([]Touch, error) { return c.Demote(ctx, id, stageName, who) })
 }
 
 func (c *Client) setLevel(ctx context.Context, verb string, id uuid.UUID, stageName string, who Who, to func(stage.Level) *stage.Level) ([]Touch, error) {

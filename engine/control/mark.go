@@ -26,7 +26,7 @@ const (
 // has succeeded is left alone; a stage that was skipped or cancelled is CodeConflict.
 func (c *Client) MarkSuccess(ctx context.Context, id uuid.UUID, stageName string, set shard.Set, output []byte, who Who) ([]Touch, error) {
 	if len(output) > 0 && !json.Valid(output) {
-		return nil, &Error{Code: CodeInvalid, Text: "the output is not valid JSON: quote a text, or leave the output out"}
+		return nil, &Error{Code: CodeInvalid, Field: "/output", Text: "the output is not valid JSON: quote a text, or leave the output out"}
 	}
 	touched, d, err := c.act(ctx, id, "mark_success", stageName, who, func(ctx context.Context, d *deed) error {
 		ord, err := d.ord(stageName)
@@ -41,7 +41,7 @@ func (c *Client) MarkSuccess(ctx context.Context, id uuid.UUID, stageName string
 			most, what = MaxShardOutput, "shard"
 		}
 		if len(output) > most {
-			return &Error{Code: CodeTooLarge, Text: fmt.Sprintf("the output is %d bytes; the limit of a %s is %d: store the data elsewhere and give a reference", len(output), what, most)}
+			return &Error{Code: CodeTooLarge, Field: "/output", Text: fmt.Sprintf("the output is %d bytes; the limit of a %s is %d: store the data elsewhere and give a reference", len(output), what, most)}
 		}
 		if err := d.lock(ctx); err != nil {
 			return err
@@ -127,7 +127,7 @@ func (d *deed) mark(ctx context.Context, ord int16, set shard.Set, output []byte
 }
 
 func (d *deed) noOutput(ord int16) error {
-	return &Error{Code: CodeInvalid, Text: fmt.Sprintf("stage %q has no shards yet that could have an output: leave the output out", d.name(ord))}
+	return &Error{Code: CodeInvalid, Field: "/output", Text: fmt.Sprintf("stage %q has no shards yet that could have an output: leave the output out", d.name(ord))}
 }
 
 // markWaiting decides a stage that has not begun.

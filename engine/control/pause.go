@@ -62,10 +62,16 @@ func (c *Client) Resume(ctx context.Context, kind HoldKind, name string, who Who
 	if kind != HoldQueue && kind != HoldFlow {
 		return nil, badKind(kind)
 	}
+	if err := storable(named{"", "the name", name}); err != nil {
+		return nil, err
+	}
 	touched, err := c.admin(ctx, "resume", string(kind)+"/"+name, who, func(ctx context.Context, q *db.Queries) ([]Touch, map[string]any, error) {
 		n, err := q.DeleteHold(ctx, db.DeleteHoldParams{Namespace: c.cfg.Namespace, Kind: string(kind), Name: name})
-		if err != nil || n == 0 {
+		if err != nil {
 			return nil, nil, err
+		}
+		if n == 0 {
+			return nil, nil, c.holdable(ctx, kind, name)
 		}
 		return says(fmt.Sprintf("%s %s is resumed", kind, name)), nil, nil
 	})
@@ -151,6 +157,9 @@ func (c *Client) holdable(ctx context.Context, kind HoldKind, name string) error
 	case HoldQueue:
 		return queueName(name)
 	case HoldFlow:
+		if err := storable(named{"", "the flow's name", name}); err != nil {
+			return err
+		}
 		_, err := c.q.NewestVersion(ctx, db.NewestVersionParams{Namespace: c.cfg.Namespace, Name: name})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return &Error{Code: CodeNotFound, Text: fmt.Sprintf("no flow %q is registered in namespace %q: check the name", name, c.cfg.Namespace)}

@@ -105,7 +105,7 @@ func TestCircuitsAndSettings(t *testing.T) {
 	h.refused(control.CodeInvalid, err)
 
 	_, err = h.client.SetSetting(h.ctx, "gravity", false, me)
-	h.refused(control.CodeInvalid, err)
+	h.refused(control.CodeNotFound, err)
 	h.did(h.client.SetSetting(h.ctx, "aging", false, me))
 	want(t, "touches of the second", len(h.did(h.client.SetSetting(h.ctx, "aging", false, me))), 0)
 	settings, err := h.client.Settings(h.ctx)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"axflow/sql/db"
+	"axflow/stage"
 )
 
 // MaxPool is the greatest number of slots of one handler in one worker.
@@ -20,12 +21,12 @@ func compare(a, b string) int { return strings.Compare(a, b) }
 // The stage need not be known yet.
 func (c *Client) SetPool(ctx context.Context, flowName, stageName string, slots int, who Who) ([]Touch, error) {
 	if slots < 1 || slots > MaxPool {
-		return nil, &Error{Code: CodeInvalid, Text: fmt.Sprintf("a pool of %d slots: use 1 to %d; to stop a handler pause its flow", slots, MaxPool)}
+		return nil, &Error{Code: CodeInvalid, Field: "/slots", Text: fmt.Sprintf("a pool of %d slots: use 1 to %d; to stop a handler pause its flow", slots, MaxPool)}
 	}
-	if flowName == "" || stageName == "" {
-		return nil, &Error{Code: CodeInvalid, Text: "a pool is one of a flow's stage: name both"}
+	handler, err := handlerName(flowName, stageName)
+	if err != nil {
+		return nil, err
 	}
-	handler := flowName + "/" + stageName
 	return c.admin(ctx, "set_pool", "pool/"+handler, who, func(ctx context.Context, q *db.Queries) ([]Touch, map[string]any, error) {
 		rows, err := q.SetPool(ctx, db.SetPoolParams{Namespace: c.cfg.Namespace, Handler: handler, Slots: int32(slots), Actor: who.Actor})
 		if err != nil || len(rows) == 0 {
@@ -37,7 +38,10 @@ func (c *Client) SetPool(ctx context.Context, flowName, stageName string, slots 
 
 // ClearPool leaves the number of slots to the workers again.
 func (c *Client) ClearPool(ctx context.Context, flowName, stageName string, who Who) ([]Touch, error) {
-	handler := flowName + "/" + stageName
+	handler, err := handlerName(flowName, stageName)
+	if err != nil {
+		return nil, err
+	}
 	return c.admin(ctx, "clear_pool", "pool/"+handler, who, func(ctx context.Context, q *db.Queries) ([]Touch, map[string]any, error) {
 		n, err := q.DeletePool(ctx, db.DeletePoolParams{Namespace: c.cfg.Namespace, Handler: handler})
 		if err != nil || n == 0 {
@@ -47,13 +51,24 @@ func (c *Client) ClearPool(ctx context.Context, flowName, stageName string, who 
 	})
 }
 
+// handlerName is flow/stage, as pools and circuits call a handler.
+func handlerName(flowName, stageName string) (string, error) {
+	if err := stage.CheckName("flow", flowName); err != nil {
+		return "", &Error{Code: CodeInvalid, Text: err.Error()}
+	}
+	if err := stage.CheckName("stage", stageName); err != nil {
+		return "", &Error{Code: CodeInvalid, Text: err.Error()}
+	}
+	return flowName + "/" + stageName, nil
+}
+
 // Pools lists the pools of all live workers, by handler, and what operators have set.
 func (c *Client) Pools(ctx context.Context) ([]Pool, error) {
 	all := make(map[[2]string]*Pool)
-	at := func(flow, stage string) *Pool {
-		k := [2]string{flow, stage}
+	at := func(flowName, stageName string) *Pool {
+		k := [2]string{flowName, stageName}
 		if all[k] == nil {
-			all[k] = &Pool{Flow: flow, Stage: stage}
+			all[k] = &Pool{Flow: flowName, Stage: stageName}
 		}
 		return all[k]
 	}
@@ -62,8 +77,8 @@ func (c *Client) Pools(ctx context.Context) ([]Pool, error) {
 		return nil, fmt.Errorf("reading pools: %w", err)
 	}
 	for _, r := range set {
-		flow, stage, _ := strings.Cut(r.Handler, "/")
-		p := at(flow, stage)
+		flowName, stageName, _ := strings.Cut(r.Handler, "/")
+		p := at(flowName, stageName)
 		p.Set, p.SetBy = int(r.Slots), r.Actor
 	}
 	workers, err := c.Workers(ctx)
@@ -73,8 +88,8 @@ func (c *Client) Pools(ctx context.Context) ([]Pool, error) {
 	for _, w := range workers {
 		for key, slots := range w.Handlers {
 			name, _, _ := strings.Cut(key, "@")
-			flow, stage, _ := strings.Cut(name, "/")
-			p := at(flow, stage)
+			flowName, stageName, _ := strings.Cut(name, "/")
+			p := at(flowName, stageName)
 			p.Workers++
 			p.Slots += slots
 		}

@@ -41,16 +41,20 @@ func (c *Client) SetQueue(ctx context.Context, q QueueConfig, who Who) ([]Touch,
 	q = q.normal()
 	touched, err := c.admin(ctx, "set_queue", "queue/"+q.Name, who, func(ctx context.Context, tx *db.Queries) ([]Touch, map[string]any, error) {
 		w := q.row(c.cfg.Namespace)
-		n, err := int64(0), error(nil)
-		if q.Version == 0 {
-			n, err = tx.InsertQueue(ctx, w)
-		}
-		if err != nil {
-			return nil, nil, fmt.Errorf("configuring queue %s: %w", q.Name, err)
-		}
-		if n == 0 {
+		for {
+			if q.Version == 0 {
+				n, err := tx.InsertQueue(ctx, w)
+				if err != nil {
+					return nil, nil, fmt.Errorf("configuring queue %s: %w", q.Name, err)
+				}
+				if n > 0 {
+					break
+				}
+			}
 			old, err := tx.LockQueue(ctx, db.LockQueueParams{Namespace: c.cfg.Namespace, Name: q.Name})
 			switch {
+			case errors.Is(err, pgx.ErrNoRows) && q.Version == 0: // somebody has cleared it between the two
+				continue
 			case errors.Is(err, pgx.ErrNoRows):
 				return nil, nil, &Error{Code: CodeConflict, Text: fmt.Sprintf("queue %q is not configured any more: read it again, or leave the version out", q.Name)}
 			case err != nil:
@@ -65,6 +69,7 @@ func (c *Client) SetQueue(ctx context.Context, q QueueConfig, who Who) ([]Touch,
 				CoreLevel: w.CoreLevel, LowLevel: w.LowLevel}); err != nil {
 				return nil, nil, fmt.Errorf("configuring queue %s: %w", q.Name, err)
 			}
+			break
 		}
 		return says(q.text()), map[string]any{"settings": q}, nil
 	})
@@ -183,29 +188,29 @@ func (q QueueConfig) check() error {
 	if err := queueName(q.Name); err != nil {
 		return err
 	}
-	invalid := func(format string, args ...any) error {
-		return &Error{Code: CodeInvalid, Text: fmt.Sprintf("queue %q: ", q.Name) + fmt.Sprintf(format, args...)}
+	invalid := func(field, format string, args ...any) error {
+		return &Error{Code: CodeInvalid, Field: field, Text: fmt.Sprintf("queue %q: ", q.Name) + fmt.Sprintf(format, args...)}
 	}
 	n := q.normal()
 	switch {
 	case q.Capacity < 0 || q.Capacity > MaxCapacity:
-		return invalid("the capacity is %d: use 1 to %d, or 0 for none", q.Capacity, MaxCapacity)
+		return invalid("/capacity", "the capacity is %d: use 1 to %d, or 0 for none", q.Capacity, MaxCapacity)
 	case q.Concurrency < 0 || q.Concurrency > MaxConcurrency:
-		return invalid("the concurrency is %d: use 1 to %d, or 0 for none", q.Concurrency, MaxConcurrency)
+		return invalid("/concurrency", "the concurrency is %d: use 1 to %d, or 0 for none", q.Concurrency, MaxConcurrency)
 	case q.Weights != nil && len(q.Weights) != stage.Levels:
-		return invalid("%d weights were given: give %d, for P0 to P5, or none", len(q.Weights), stage.Levels)
+		return invalid("/weights", "%d weights were given: give %d, for P0 to P5, or none", len(q.Weights), stage.Levels)
 	case q.Decay != nil && !(*q.Decay >= 0 && *q.Decay <= MaxDecay):
-		return invalid("the decay is %v levels a second: use 0 to %v", *q.Decay, MaxDecay)
+		return invalid("/decay", "the decay is %v levels a second: use 0 to %v", *q.Decay, MaxDecay)
 	case !(n.ResumeAt > 0 && n.ResumeAt < n.AlertAt && n.AlertAt <= n.RefuseAt && n.RefuseAt <= n.PauseAt && n.PauseAt <= 1):
-		return invalid("the shares of the capacity are resume %v, alert %v, refuse %v, pause %v: they must rise, from above 0 to 1, and resume must be below alert", n.ResumeAt, n.AlertAt, n.RefuseAt, n.PauseAt)
+		return invalid("/resume_at", "the shares of the capacity are resume %v, alert %v, refuse %v, pause %v: they must rise, from above 0 to 1, and resume must be below alert", n.ResumeAt, n.AlertAt, n.RefuseAt, n.PauseAt)
 	case !n.CoreLevel.Valid() || !n.LowLevel.Valid():
-		return invalid("the levels are %d and %d: use P0 to P5", *n.CoreLevel, *n.LowLevel)
+		return invalid("/core_level", "the levels are %d and %d: use P0 to P5", *n.CoreLevel, *n.LowLevel)
 	case *n.CoreLevel >= *n.LowLevel:
-		return invalid("the core level is %s and the low level %s: the core level must be the more urgent one", n.CoreLevel, n.LowLevel)
+		return invalid("/core_level", "the core level is %s and the low level %s: the core level must be the more urgent one", n.CoreLevel, n.LowLevel)
 	}
 	for level, w := range q.Weights {
 		if w < 1 || w > MaxWeight {
-			return invalid("the weight of P%d is %d: use 1 to %d", level, w, MaxWeight)
+			return invalid(fmt.Sprintf("/weights/%d", level), "the weight of P%d is %d: use 1 to %d", level, w, MaxWeight)
 		}
 	}
 	return nil

@@ -33,11 +33,17 @@ const (
 // ReplayWhere has the leader replay the dead letters that the filter picks now, throttled and after a canary. A dry run returns what
 // would be replayed. Nothing that matches is CodeNotFound. What dies again meanwhile is not replayed again.
 func (c *Client) ReplayWhere(ctx context.Context, f DeadFilter, o ReplayOptions, who Who) (ReplayJob, error) {
+	if err := who.check(); err != nil {
+		return ReplayJob{}, err
+	}
+	if err := f.check(); err != nil {
+		return ReplayJob{}, err
+	}
 	switch {
 	case o.PerSecond < 0 || o.PerSecond > MaxPerSecond || o.PerSecond != o.PerSecond:
-		return ReplayJob{}, &Error{Code: CodeInvalid, Text: fmt.Sprintf("%v indices a second: use up to %d, or 0 for as fast as it goes", o.PerSecond, MaxPerSecond)}
+		return ReplayJob{}, &Error{Code: CodeInvalid, Field: "/per_second", Text: fmt.Sprintf("%v indices a second: use up to %d, or 0 for as fast as it goes", o.PerSecond, MaxPerSecond)}
 	case o.Canary < 0 || o.Canary > MaxCanary:
-		return ReplayJob{}, &Error{Code: CodeInvalid, Text: fmt.Sprintf("a canary of %d: use 1 to %d, or 0 for none", o.Canary, MaxCanary)}
+		return ReplayJob{}, &Error{Code: CodeInvalid, Field: "/canary", Text: fmt.Sprintf("a canary of %d: use 1 to %d, or 0 for none", o.Canary, MaxCanary)}
 	}
 	now, err := c.q.Now(ctx)
 	if err != nil {
@@ -79,18 +85,19 @@ func (c *Client) ReplayWhere(ctx context.Context, f DeadFilter, o ReplayOptions,
 	return job, err
 }
 
-// Replays lists replays, newest first; most at most 1,000.
-func (c *Client) Replays(ctx context.Context, most int) ([]ReplayJob, error) {
+// Replays lists replays, newest first. before is exclusive, for the next page, and the zero id means from the newest; most
+// at most 1,000.
+func (c *Client) Replays(ctx context.Context, before uuid.UUID, most int) ([]ReplayJob, error) {
 	most, err := pageSize(most, 1_000)
 	if err != nil {
 		return nil, err
 	}
-	return c.replays(ctx, nil, most)
+	return c.replays(ctx, nil, before, most)
 }
 
 // ReplayJob is one replay.
 func (c *Client) ReplayJob(ctx context.Context, id uuid.UUID) (ReplayJob, error) {
-	jobs, err := c.replays(ctx, &id, 1)
+	jobs, err := c.replays(ctx, &id, uuid.Nil, 1)
 	if err != nil {
 		return ReplayJob{}, err
 	}
@@ -104,8 +111,11 @@ func noReplay(id uuid.UUID) error {
 	return &Error{Code: CodeNotFound, Text: fmt.Sprintf("there is no replay %s here", id)}
 }
 
-func (c *Client) replays(ctx context.Context, id *uuid.UUID, most int) ([]ReplayJob, error) {
-	rows, err := c.q.Replays(ctx, db.ReplaysParams{Namespace: c.cfg.Namespace, ID: id, Most: int32(most)})
+func (c *Client) replays(ctx context.Context, id *uuid.UUID, before uuid.UUID, most int) ([]ReplayJob, error) {
+	if before == uuid.Nil {
+		before = uuid.Max
+	}
+	rows, err := c.q.Replays(ctx, db.ReplaysParams{Namespace: c.cfg.Namespace, Before: before, ID: id, Most: int32(most)})
 	if err != nil {
 		return nil, fmt.Errorf("reading replays: %w", err)
 	}
@@ -125,8 +135,8 @@ func (c *Client) replays(ctx context.Context, id *uuid.UUID, most int) ([]Replay
 }
 
 // CancelReplay ends a replay; what it has moved goes on. One that has ended is left alone if it was cancelled, else CodeConflict.
-func (c *Client) CancelReplay(ctx context.Context, id uuid.UUID, who Who) error {
-	_, err := c.admin(ctx, "cancel_replay", "replay/"+id.String(), who, func(ctx context.Context, q *db.Queries) ([]Touch, map[string]any, error) {
+func (c *Client) CancelReplay(ctx context.Context, id uuid.UUID, who Who) ([]Touch, error) {
+	return c.admin(ctx, "cancel_replay", "replay/"+id.String(), who, func(ctx context.Context, q *db.Queries) ([]Touch, map[string]any, error) {
 		r, err := q.LockReplay(ctx, id)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows) || err == nil && r.Namespace != c.cfg.Namespace:
@@ -144,7 +154,6 @@ func (c *Client) CancelReplay(ctx context.Context, id uuid.UUID, who Who) error 
 		}
 		return says("replay " + id.String() + " is cancelled"), map[string]any{"moved": r.Moved}, nil
 	})
-	return err
 }
 
 // ReplayIn replays some dead indices of one stage, in its given generation, in the caller's transaction, which commits it. It returns

@@ -68,7 +68,7 @@ func (d *deed) rerunShards(ctx context.Context, ord int16, set shard.Set) error 
 	}
 	all := shard.Span(0, int(*s.ShardTotal))
 	if out := set.Minus(all); !out.Empty() {
-		return &Error{Code: CodeInvalid, Text: fmt.Sprintf("stage %q of run %s has the shards 0 to %d, not %s", name, id, *s.ShardTotal-1, some(out))}
+		return &Error{Code: CodeInvalid, Field: "/shards", Text: fmt.Sprintf("stage %q of run %s has the shards 0 to %d, not %s", name, id, *s.ShardTotal-1, some(out))}
 	}
 	held, err := d.held(ctx, ord)
 	if err != nil {

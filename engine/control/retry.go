@@ -30,6 +30,15 @@ func (c *Client) RetryWhere(ctx context.Context, f Filter, who Who) (Sweep, erro
 		func(ctx context.Context, id uuid.UUID) ([]Touch, error) { return c.Retry(ctx, id, who) })
 }
 
+// RetryStageWhere is RetryShards of all that has failed of one stage, for every run that the filter picks; default states: running
+// and failed.
+func (c *Client) RetryStageWhere(ctx context.Context, f Filter, stageName string, who Who) (Sweep, error) {
+	return c.sweep(ctx, f, []stage.RunState{stage.RunRunning, stage.RunFailed},
+		func(ctx context.Context, id uuid.UUID) ([]Touch, error) {
+			return c.RetryShards(ctx, id, stageName, noIndices, who)
+		})
+}
+
 // Replay is RetryShards, for dead letters: an empty set is all of the stage's, stageName "" all of the run's. It acts at once.
 func (c *Client) Replay(ctx context.Context, id uuid.UUID, stageName string, set shard.Set, who Who) ([]Touch, error) {
 	return c.retry(ctx, "replay", id, stageName, set, who)

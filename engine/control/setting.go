@@ -40,7 +40,7 @@ func (c *Client) Settings(ctx context.Context) ([]Setting, error) {
 	return all, nil
 }
 
-// SetSetting switches a part of the engine on or off; a name that is none is CodeInvalid, and the error lists all.
+// SetSetting switches a part of the engine on or off; a name that is none is CodeNotFound, and the error lists all.
 // Settings are those of the whole database, not of a namespace.
 func (c *Client) SetSetting(ctx context.Context, name string, on bool, who Who) ([]Touch, error) {
 	names := make([]string, len(known))
@@ -50,7 +50,7 @@ func (c *Client) SetSetting(ctx context.Context, name string, on bool, who Who) 
 		found = found || k.name == name
 	}
 	if !found {
-		return nil, &Error{Code: CodeInvalid, Text: fmt.Sprintf("there is no setting %q: use one of %q", name, names)}
+		return nil, &Error{Code: CodeNotFound, Text: fmt.Sprintf("there is no setting %q: use one of %q", name, names)}
 	}
 	return c.admin(ctx, "set_setting", "setting/"+name, who, func(ctx context.Context, q *db.Queries) ([]Touch, map[string]any, error) {
 		value, err := json.Marshal(on)

@@ -29,7 +29,7 @@ func (c *Client) Skip(ctx context.Context, id uuid.UUID, stageName string, who W
 // the skipped shards is refused.
 func (c *Client) SkipShards(ctx context.Context, id uuid.UUID, stageName string, set shard.Set, who Who) ([]Touch, error) {
 	if set.Empty() {
-		return nil, &Error{Code: CodeInvalid, Text: "no shards were named: name some, or skip the stage"}
+		return nil, &Error{Code: CodeInvalid, Field: "/shards", Text: "no shards were named: name some, or skip the stage"}
 	}
 	return c.skip(ctx, "skip_shards", id, stageName, set, who)
 }
@@ -67,7 +67,7 @@ func (d *deed) known(ord int16, set shard.Set) error {
 		return d.conflict("stage %q of run %s is %s and its shards are not known: name the stage as a whole", d.name(ord), d.run.RunID, d.state(ord))
 	}
 	if out := set.Minus(shard.Span(0, int(*total))); !out.Empty() {
-		return &Error{Code: CodeInvalid, Text: fmt.Sprintf("stage %q of run %s has %d shards, from 0 on, not %s", d.name(ord), d.run.RunID, *total, some(out))}
+		return &Error{Code: CodeInvalid, Field: "/shards", Text: fmt.Sprintf("stage %q of run %s has %d shards, from 0 on, not %s", d.name(ord), d.run.RunID, *total, some(out))}
 	}
 	return nil
 }

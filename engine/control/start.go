@@ -232,6 +232,11 @@ func (w *writing) add(ctx context.Context, s *Start) error {
 	}
 	runs.Params = append(runs.Params, sealed)
 	runs.Tags = append(runs.Tags, tags)
+	late := s.Version.Graph.Late
+	if late > 0 && w.batch.At.IsZero() {
+		late += max(0, w.batch.Delay)
+	}
+	runs.LatesS = append(runs.LatesS, late.Seconds())
 	keys := s.Version.Graph.KeysOf(s.Params)
 	for ord, state := range b.states {
 		key := ""
@@ -309,7 +314,7 @@ func (w *writing) send(ctx context.Context, tx Tx) (refused []db.InsertRunsRow, 
 		if len(runs.RunIds) == 0 {
 			continue
 		}
-		runs.Namespace, runs.Trigger, runs.Ended = w.batch.Namespace, w.batch.Trigger, i == 1
+		runs.Namespace, runs.Trigger, runs.Ended, runs.At = w.batch.Namespace, w.batch.Trigger, i == 1, w.at()
 		if first == uuid.Nil {
 			first = runs.RunIds[0]
 			runs.WantQueues, runs.WantLevels, runs.Wants = w.wants.columns()
@@ -320,6 +325,9 @@ func (w *writing) send(ctx context.Context, tx Tx) (refused []db.InsertRunsRow, 
 		if i == 0 {
 			pipe.Rows(p, &refused)
 		}
+	}
+	if len(w.over.RunIds) > 0 {
+		_, _ = p.TellRuns(ctx, db.TellRunsParams{RunIds: w.over.RunIds})
 	}
 	w.stages.First = first
 	_ = p.InsertStages(ctx, w.stages)

@@ -83,8 +83,8 @@ func (c *Client) act(ctx context.Context, id uuid.UUID, verb, stageName string, 
 // begin locks the run and reads its version.
 func (d *deed) begin(ctx context.Context, tx pgx.Tx, cache *versions.Cache, id uuid.UUID, namespace string) error {
 	d.tx, d.q = tx, db.New(tx)
-	run, err := d.q.LockRun(ctx, id)
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && run.Namespace != namespace {
+	run, err := d.q.LockRun(ctx, db.LockRunParams{RunID: id, Namespace: namespace})
+	if errors.Is(err, pgx.ErrNoRows) {
 		return notFound(id)
 	}
 	if err != nil {

@@ -109,7 +109,7 @@ func TestBusyRunIsLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.New(tx).LockRun(h.ctx, h.run); err != nil {
+	if _, err := db.New(tx).LockRun(h.ctx, db.LockRunParams{RunID: h.run, Namespace: "default"}); err != nil {
 		t.Fatal(err)
 	}
 	c := h.conn()

@@ -268,6 +268,97 @@ func (q *Queries) LockReplay(ctx context.Context, id uuid.UUID) (LockReplayRow, 
 	return i, err
 }
 
+const newestDead = `-- name: NewestDead :many
+SELECT p.id, p.run_id, p.ord, p.generation, p.attempt, p.reason, p.n, coalesce(p.fingerprint, '')::text AS fingerprint,
+       p.parked_at, p.todo::text AS todo, v.flow, p.version_id, e.error
+FROM ax.parked p
+JOIN ax.flow_version v ON v.id = p.version_id
+LEFT JOIN LATERAL (
+    SELECT r.error FROM ax.result r
+    WHERE r.run_id = p.run_id AND r.ord = p.ord AND r.generation = p.generation AND r.shard = lower(p.todo)
+      AND r.outcome NOT IN (10, 13)
+    ORDER BY r.attempt DESC, r.delivery DESC LIMIT 1) e ON true
+WHERE p.namespace = $1 AND p.reason IN (1, 6, 8) AND p.id < $2
+  AND ($3::uuid IS NULL OR p.run_id = $3::uuid)
+  AND ($4::text = '' OR v.flow = $4)
+  AND ($5::text = '' OR p.fingerprint = $5)
+  AND ($6::timestamptz IS NULL OR p.parked_at >= $6::timestamptz)
+  AND ($7::timestamptz IS NULL OR p.parked_at < $7::timestamptz)
+ORDER BY p.id DESC
+LIMIT $8
+`
+
+type NewestDeadParams struct {
+	Namespace   string
+	Before      uuid.UUID
+	Run         *uuid.UUID
+	Flow        string
+	Fingerprint string
+	Since       *time.Time
+	Until       *time.Time
+	Most        int32
+}
+
+type NewestDeadRow struct {
+	ID          uuid.UUID
+	RunID       uuid.UUID
+	Ord         int16
+	Generation  int16
+	Attempt     int16
+	Reason      int16
+	N           int32
+	Fingerprint string
+	ParkedAt    time.Time
+	Todo        string
+	Flow        string
+	VersionID   int32
+	Error       []byte
+}
+
+// DeadRows the other way round: the newest first, before an id.
+func (q *Queries) NewestDead(ctx context.Context, arg NewestDeadParams) ([]NewestDeadRow, error) {
+	rows, err := q.db.Query(ctx, newestDead,
+		arg.Namespace,
+		arg.Before,
+		arg.Run,
+		arg.Flow,
+		arg.Fingerprint,
+		arg.Since,
+		arg.Until,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []NewestDeadRow
+	for rows.Next() {
+		var i NewestDeadRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.RunID,
+			&i.Ord,
+			&i.Generation,
+			&i.Attempt,
+			&i.Reason,
+			&i.N,
+			&i.Fingerprint,
+			&i.ParkedAt,
+			&i.Todo,
+			&i.Flow,
+			&i.VersionID,
+			&i.Error,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const openReplays = `-- name: OpenReplays :many
 SELECT id FROM ax.replay WHERE finished_at IS NULL ORDER BY id
 `
@@ -295,12 +386,13 @@ func (q *Queries) OpenReplays(ctx context.Context) ([]uuid.UUID, error) {
 const replays = `-- name: Replays :many
 SELECT id, state, filter, per_second, canary, total, moved, failed, note, actor, reason, created_at, updated_at, finished_at
 FROM ax.replay
-WHERE namespace = $1 AND ($2::uuid IS NULL OR id = $2::uuid)
-ORDER BY created_at DESC, id DESC LIMIT $3
+WHERE namespace = $1 AND id < $2 AND ($3::uuid IS NULL OR id = $3::uuid)
+ORDER BY id DESC LIMIT $4
 `
 
 type ReplaysParams struct {
 	Namespace string
+	Before    uuid.UUID
 	ID        *uuid.UUID
 	Most      int32
 }
@@ -322,8 +414,14 @@ type ReplaysRow struct {
 	FinishedAt *time.Time
 }
 
+// Newest first; before is exclusive, for the next page.
 func (q *Queries) Replays(ctx context.Context, arg ReplaysParams) ([]ReplaysRow, error) {
-	rows, err := q.db.Query(ctx, replays, arg.Namespace, arg.ID, arg.Most)
+	rows, err := q.db.Query(ctx, replays,
+		arg.Namespace,
+		arg.Before,
+		arg.ID,
+		arg.Most,
+	)
 	if err != nil {
 		return nil, err
 	}

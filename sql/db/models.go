@@ -54,6 +54,24 @@ type AxCircuit struct {
 	UpdatedAt time.Time
 }
 
+type AxDelivery struct {
+	ID          uuid.UUID
+	WebhookID   uuid.UUID
+	Namespace   string
+	Event       string
+	RunID       *uuid.UUID
+	State       string
+	Attempts    int32
+	Tried       int32
+	AskedAt     time.Time
+	NextAt      time.Time
+	Status      *int32
+	Error       *string
+	Data        []byte
+	CreatedAt   time.Time
+	DeliveredAt *time.Time
+}
+
 type AxExpiry struct {
 	RunID      uuid.UUID
 	Ord        int16
@@ -141,6 +159,25 @@ type AxLeaseTerm struct {
 	Epoch      int64
 	Holder     string
 	AcquiredAt time.Time
+}
+
+type AxLog struct {
+	RunID       uuid.UUID
+	ID          uuid.UUID
+	ExecutionID uuid.UUID
+	WorkerID    uuid.UUID
+	At          time.Time
+	Tx          pgtype.Uint64
+	Shard       int32
+	Seq         int32
+	Dropped     int32
+	Ord         int16
+	Generation  int16
+	Attempt     int16
+	Delivery    int16
+	Level       int16
+	Message     string
+	Attributes  *string
 }
 
 type AxParked struct {
@@ -284,6 +321,7 @@ type AxRun struct {
 	Stuck       *string
 	Error       []byte
 	ForcedLevel *int16
+	LateNotedAt *time.Time
 }
 
 type AxRunKey struct {
@@ -292,6 +330,12 @@ type AxRunKey struct {
 	Key       string
 	RunID     uuid.UUID
 	ExpiresAt time.Time
+}
+
+type AxRunLabel struct {
+	RunID     uuid.UUID
+	Namespace string
+	Label     string
 }
 
 type AxSession struct {
@@ -367,20 +411,35 @@ type AxToken struct {
 	RevokedAt  *time.Time
 }
 
+type AxWebhook struct {
+	ID           uuid.UUID
+	Namespace    string
+	Name         string
+	Url          string
+	Secret       []byte
+	Events       []string
+	Flows        []string
+	CreatedAt    time.Time
+	CreatedBy    string
+	FailingSince *time.Time
+	DisabledAt   *time.Time
+}
+
 type AxWorker struct {
-	ID        uuid.UUID
-	Beat      int64
-	SeenAt    time.Time
-	StartedAt time.Time
-	State     int16
-	Urgent    int32
-	Cpu       float32
-	Memory    float32
-	Namespace string
-	Host      string
-	Pid       int32
-	Labels    []string
-	Handlers  []byte
-	Running   []byte
-	Circuits  []byte
+	ID           uuid.UUID
+	Beat         int64
+	SeenAt       time.Time
+	StartedAt    time.Time
+	State        int16
+	Urgent       int32
+	Cpu          float32
+	Memory       float32
+	Namespace    string
+	Host         string
+	Pid          int32
+	Labels       []string
+	Handlers     []byte
+	Running      []byte
+	Circuits     []byte
+	DrainAskedAt *time.Time
 }

@@ -47,6 +47,43 @@ func (q *Queries) AppendMarks(ctx context.Context, arg AppendMarksParams) error 
 	return err
 }
 
+const askDrain = `-- name: AskDrain :many
+UPDATE ax.worker SET state = 1, drain_asked_at = clock_timestamp()
+WHERE id = $1 AND namespace = $2 AND state = 0 AND drain_asked_at IS NULL
+RETURNING host, pid
+`
+
+type AskDrainParams struct {
+	ID        uuid.UUID
+	Namespace string
+}
+
+type AskDrainRow struct {
+	Host string
+	Pid  int32
+}
+
+// Asks a worker to drain; it counts as draining at once. No row: there is none, or it drains already.
+func (q *Queries) AskDrain(ctx context.Context, arg AskDrainParams) ([]AskDrainRow, error) {
+	rows, err := q.db.Query(ctx, askDrain, arg.ID, arg.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AskDrainRow
+	for rows.Next() {
+		var i AskDrainRow
+		if err := rows.Scan(&i.Host, &i.Pid); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const askFlow = `-- name: AskFlow :many
 WITH f AS (
     SELECT x.id, x.worker_id FROM ax.flight x
@@ -789,8 +826,13 @@ func (q *Queries) LockQueue(ctx context.Context, arg LockQueueParams) (LockQueue
 const lockRun = `-- name: LockRun :one
 
 SELECT run_id, version_id, state, level, forced_level, namespace, flow, queue, trigger
-FROM ax.run WHERE run_id = $1 FOR NO KEY UPDATE
+FROM ax.run WHERE run_id = $1 AND namespace = $2 FOR NO KEY UPDATE
 `
+
+type LockRunParams struct {
+	RunID     uuid.UUID
+	Namespace string
+}
 
 type LockRunRow struct {
 	RunID       uuid.UUID
@@ -806,9 +848,9 @@ type LockRunRow struct {
 
 // What the operator verbs need. Each runs in a transaction that has locked the run first, then its flights, then its
 // stages (control.sql).
-// Locks one run, whatever its state, for a verb.
-func (q *Queries) LockRun(ctx context.Context, runID uuid.UUID) (LockRunRow, error) {
-	row := q.db.QueryRow(ctx, lockRun, runID)
+// Locks one run of a namespace, whatever its state, for a verb. A run of another namespace is not even waited for.
+func (q *Queries) LockRun(ctx context.Context, arg LockRunParams) (LockRunRow, error) {
+	row := q.db.QueryRow(ctx, lockRun, arg.RunID, arg.Namespace)
 	var i LockRunRow
 	err := row.Scan(
 		&i.RunID,
@@ -1762,4 +1804,20 @@ func (q *Queries) UpdateQueue(ctx context.Context, arg UpdateQueueParams) error 
 		arg.Name,
 	)
 	return err
+}
+
+const workerThere = `-- name: WorkerThere :one
+SELECT EXISTS (SELECT 1 FROM ax.worker WHERE id = $1 AND namespace = $2)::bool AS there
+`
+
+type WorkerThereParams struct {
+	ID        uuid.UUID
+	Namespace string
+}
+
+func (q *Queries) WorkerThere(ctx context.Context, arg WorkerThereParams) (bool, error) {
+	row := q.db.QueryRow(ctx, workerThere, arg.ID, arg.Namespace)
+	var there bool
+	err := row.Scan(&there)
+	return there, err
 }

@@ -107,10 +107,11 @@ func (q *Queries) AssignedFlights(ctx context.Context, arg AssignedFlightsParams
 const beat = `-- name: Beat :one
 WITH w AS (
     UPDATE ax.worker
-    SET beat = beat + 1, seen_at = clock_timestamp(), state = $2, cpu = $3, memory = $4,
+    SET beat = beat + 1, seen_at = clock_timestamp(), cpu = $2, memory = $3,
+        state = CASE WHEN drain_asked_at IS NULL THEN $4::smallint ELSE 1 END,
         handlers = $5, running = $6, circuits = coalesce($7::jsonb, circuits)
     WHERE id = $1
-    RETURNING id, namespace
+    RETURNING id, namespace, drain_asked_at
 ), cleared AS (
     DELETE FROM ax.ask a
     WHERE a.worker_id = $1 AND NOT EXISTS (SELECT 1 FROM ax.flight f WHERE f.id = a.execution_id)
@@ -124,14 +125,15 @@ SELECT (SELECT count(*) FROM w)::int AS alive, clock_timestamp()::timestamptz AS
                  FROM ax.circuit c WHERE c.namespace = (SELECT w.namespace FROM w) AND c.state <> 0), '{}')::jsonb AS circuits,
        coalesce((SELECT jsonb_object_agg(p.handler, p.slots)
                  FROM ax.pool p WHERE p.namespace = (SELECT w.namespace FROM w)), '{}')::jsonb AS pools,
-       coalesce((SELECT s.value = 'false'::jsonb FROM ax.setting s WHERE s.name = 'breaker'), false)::bool AS breaker_off
+       coalesce((SELECT s.value = 'false'::jsonb FROM ax.setting s WHERE s.name = 'breaker'), false)::bool AS breaker_off,
+       EXISTS (SELECT 1 FROM w WHERE w.drain_asked_at IS NOT NULL)::bool AS drain
 `
 
 type BeatParams struct {
 	ID       uuid.UUID
-	State    int16
 	Cpu      float32
 	Memory   float32
+	State    int16
 	Handlers []byte
 	Running  []byte
 	Circuits []byte
@@ -146,18 +148,20 @@ type BeatRow struct {
 	Circuits   []byte
 	Pools      []byte
 	BreakerOff bool
+	Drain      bool
 }
 
 // A worker's heartbeat. alive 0 says that the leader gave it up: it must drop everything and register anew.
 // The answer holds the worker's flights and what is asked of it; circuits names those of its namespace that are not
 // closed, by kind:name, with when their rows were written last: what was handed out after that was handed out by a
-// leader that knew. pools holds the sizes that operators set, by flow/stage.
+// leader that knew. pools holds the sizes that operators set, by flow/stage. drain says that an
+// operator wants the worker to end.
 func (q *Queries) Beat(ctx context.Context, arg BeatParams) (BeatRow, error) {
 	row := q.db.QueryRow(ctx, beat,
 		arg.ID,
-		arg.State,
 		arg.Cpu,
 		arg.Memory,
+		arg.State,
 		arg.Handlers,
 		arg.Running,
 		arg.Circuits,
@@ -172,6 +176,7 @@ func (q *Queries) Beat(ctx context.Context, arg BeatParams) (BeatRow, error) {
 		&i.Circuits,
 		&i.Pools,
 		&i.BreakerOff,
+		&i.Drain,
 	)
 	return i, err
 }
@@ -634,7 +639,7 @@ type WorkersRow struct {
 	Circuits  []byte
 }
 
-// What the leader sees of the workers, and whether any flight has lost its owner or its retirement.
+// What the leader sees of the workers.
 func (q *Queries) Workers(ctx context.Context) ([]WorkersRow, error) {
 	rows, err := q.db.Query(ctx, workers)
 	if err != nil {

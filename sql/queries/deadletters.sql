@@ -21,6 +21,26 @@ WHERE p.namespace = @namespace AND p.reason IN (1, 6, 8) AND p.id > @after
 ORDER BY p.id
 LIMIT @most;
 
+-- name: NewestDead :many
+-- DeadRows the other way round: the newest first, before an id.
+SELECT p.id, p.run_id, p.ord, p.generation, p.attempt, p.reason, p.n, coalesce(p.fingerprint, '')::text AS fingerprint,
+       p.parked_at, p.todo::text AS todo, v.flow, p.version_id, e.error
+FROM ax.parked p
+JOIN ax.flow_version v ON v.id = p.version_id
+LEFT JOIN LATERAL (
+    SELECT r.error FROM ax.result r
+    WHERE r.run_id = p.run_id AND r.ord = p.ord AND r.generation = p.generation AND r.shard = lower(p.todo)
+      AND r.outcome NOT IN (10, 13)
+    ORDER BY r.attempt DESC, r.delivery DESC LIMIT 1) e ON true
+WHERE p.namespace = @namespace AND p.reason IN (1, 6, 8) AND p.id < @before
+  AND (sqlc.narg(run)::uuid IS NULL OR p.run_id = sqlc.narg(run)::uuid)
+  AND (@flow::text = '' OR v.flow = @flow)
+  AND (@fingerprint::text = '' OR p.fingerprint = @fingerprint)
+  AND (sqlc.narg(since)::timestamptz IS NULL OR p.parked_at >= sqlc.narg(since)::timestamptz)
+  AND (sqlc.narg(until)::timestamptz IS NULL OR p.parked_at < sqlc.narg(until)::timestamptz)
+ORDER BY p.id DESC
+LIMIT @most;
+
 -- name: ResultsOf :many
 -- All attempts of one index, oldest first.
 SELECT generation, attempt, delivery, outcome, worker_id, execution_id, ready_at, dispatched_at, started_at, finished_at,
@@ -45,10 +65,11 @@ INSERT INTO ax.replay (id, namespace, state, filter, per_second, canary, total, 
 VALUES (@id, @namespace, @state, @filter, sqlc.narg(per_second), @canary, @total, @actor, @reason);
 
 -- name: Replays :many
+-- Newest first; before is exclusive, for the next page.
 SELECT id, state, filter, per_second, canary, total, moved, failed, note, actor, reason, created_at, updated_at, finished_at
 FROM ax.replay
-WHERE namespace = @namespace AND (sqlc.narg(id)::uuid IS NULL OR id = sqlc.narg(id)::uuid)
-ORDER BY created_at DESC, id DESC LIMIT @most;
+WHERE namespace = @namespace AND id < @before AND (sqlc.narg(id)::uuid IS NULL OR id = sqlc.narg(id)::uuid)
+ORDER BY id DESC LIMIT @most;
 
 -- name: OpenReplays :many
 SELECT id FROM ax.replay WHERE finished_at IS NULL ORDER BY id;

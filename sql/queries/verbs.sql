@@ -2,9 +2,9 @@
 -- stages (control.sql).
 
 -- name: LockRun :one
--- Locks one run, whatever its state, for a verb.
+-- Locks one run of a namespace, whatever its state, for a verb. A run of another namespace is not even waited for.
 SELECT run_id, version_id, state, level, forced_level, namespace, flow, queue, trigger
-FROM ax.run WHERE run_id = @run_id FOR NO KEY UPDATE;
+FROM ax.run WHERE run_id = @run_id AND namespace = @namespace FOR NO KEY UPDATE;
 
 -- name: TakeStageReady :many
 -- Takes wanted indices of a (locked) stage out of its ready rows.
@@ -296,6 +296,15 @@ LEFT JOIN (SELECT x.worker_id, count(*) AS flights, sum((SELECT sum(upper(y) - l
            FROM ax.flight x WHERE NOT isempty(x.todo) GROUP BY x.worker_id) f ON f.worker_id = w.id
 WHERE w.namespace = @namespace
 ORDER BY w.started_at, w.id;
+
+-- name: AskDrain :many
+-- Asks a worker to drain; it counts as draining at once. No row: there is none, or it drains already.
+UPDATE ax.worker SET state = 1, drain_asked_at = clock_timestamp()
+WHERE id = @id AND namespace = @namespace AND state = 0 AND drain_asked_at IS NULL
+RETURNING host, pid;
+
+-- name: WorkerThere :one
+SELECT EXISTS (SELECT 1 FROM ax.worker WHERE id = @id AND namespace = @namespace)::bool AS there;
 
 -- name: CircuitsOf :many
 SELECT kind, name, state, manual, failures, opened_at, until, last_error, actor, reason, version, updated_at

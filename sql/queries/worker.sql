@@ -6,13 +6,15 @@ VALUES (@id, clock_timestamp(), clock_timestamp(), 0, @urgent, @namespace, @host
 -- A worker's heartbeat. alive 0 says that the leader gave it up: it must drop everything and register anew.
 -- The answer holds the worker's flights and what is asked of it; circuits names those of its namespace that are not
 -- closed, by kind:name, with when their rows were written last: what was handed out after that was handed out by a
--- leader that knew. pools holds the sizes that operators set, by flow/stage.
+-- leader that knew. pools holds the sizes that operators set, by flow/stage. drain says that an
+-- operator wants the worker to end.
 WITH w AS (
     UPDATE ax.worker
-    SET beat = beat + 1, seen_at = clock_timestamp(), state = @state, cpu = @cpu, memory = @memory,
+    SET beat = beat + 1, seen_at = clock_timestamp(), cpu = @cpu, memory = @memory,
+        state = CASE WHEN drain_asked_at IS NULL THEN sqlc.arg(state)::smallint ELSE 1 END,
         handlers = @handlers, running = @running, circuits = coalesce(sqlc.narg(circuits)::jsonb, circuits)
     WHERE id = @id
-    RETURNING id, namespace
+    RETURNING id, namespace, drain_asked_at
 ), cleared AS (
     DELETE FROM ax.ask a
     WHERE a.worker_id = @id AND NOT EXISTS (SELECT 1 FROM ax.flight f WHERE f.id = a.execution_id)
@@ -26,14 +28,15 @@ SELECT (SELECT count(*) FROM w)::int AS alive, clock_timestamp()::timestamptz AS
                  FROM ax.circuit c WHERE c.namespace = (SELECT w.namespace FROM w) AND c.state <> 0), '{}')::jsonb AS circuits,
        coalesce((SELECT jsonb_object_agg(p.handler, p.slots)
                  FROM ax.pool p WHERE p.namespace = (SELECT w.namespace FROM w)), '{}')::jsonb AS pools,
-       coalesce((SELECT s.value = 'false'::jsonb FROM ax.setting s WHERE s.name = 'breaker'), false)::bool AS breaker_off;
+       coalesce((SELECT s.value = 'false'::jsonb FROM ax.setting s WHERE s.name = 'breaker'), false)::bool AS breaker_off,
+       EXISTS (SELECT 1 FROM w WHERE w.drain_asked_at IS NOT NULL)::bool AS drain;
 
 -- name: LeaveWorker :exec
 -- A worker that has drained takes itself off the list.
 DELETE FROM ax.worker WHERE id = @id;
 
 -- name: Workers :many
--- What the leader sees of the workers, and whether any flight has lost its owner or its retirement.
+-- What the leader sees of the workers.
 SELECT w.id, w.beat, w.state, w.urgent, w.cpu, w.memory, w.namespace, w.host, w.labels, w.handlers, w.running, w.seen_at,
        w.circuits
 FROM ax.worker w ORDER BY w.id;

@@ -96,7 +96,7 @@ func TestCutLeavesHeldRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.New(tx).LockRun(f.ctx, f.run); err != nil {
+	if _, err := db.New(tx).LockRun(f.ctx, db.LockRunParams{RunID: f.run, Namespace: "default"}); err != nil {
 		t.Fatal(err)
 	}
 	p := f.cuts(cut{r, shard.Of(0)}, cut{other.ready(0, shard.Of(0)), shard.Of(0)})
@@ -142,7 +142,7 @@ func TestVerbWaitsForHandOut(t *testing.T) {
 			return
 		}
 		q := db.New(vtx)
-		if _, err := q.LockRun(f.ctx, f.run); err != nil {
+		if _, err := q.LockRun(f.ctx, db.LockRunParams{RunID: f.run, Namespace: "default"}); err != nil {
 			t.Error(err)
 		}
 		flights, err := q.LockFlights(f.ctx, f.run)
