@@ -2,6 +2,7 @@ package sql
 
 import (
 	"context"
+	"database/sql"
 	"embed"
 	"errors"
 	"fmt"
@@ -59,24 +60,33 @@ func Migrate(ctx context.Context, url string) error {
 	if err := Check(ctx, conn); err != nil && !errors.Is(err, ErrSchemaOlder) {
 		return err
 	}
-	store, err := database.NewStore(database.DialectPostgres, versionTable)
-	if err != nil {
-		return fmt.Errorf("opening the version table: %w", err)
-	}
-	dir, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return fmt.Errorf("opening the migrations: %w", err)
-	}
 	pool := stdlib.OpenDB(*cfg)
 	defer func() { _ = pool.Close() }()
-	provider, err := goose.NewProvider(goose.DialectCustom, pool, dir, goose.WithStore(store))
+	provider, err := newProvider(pool)
 	if err != nil {
-		return fmt.Errorf("reading the migrations: %w", err)
+		return err
 	}
 	if _, err := provider.Up(ctx); err != nil {
 		return fmt.Errorf("migrating: %w", err)
 	}
 	return EnsurePartitions(ctx, conn, time.Now(), DefaultAhead)
+}
+
+// newProvider is what runs the embedded migrations.
+func newProvider(pool *sql.DB) (*goose.Provider, error) {
+	store, err := database.NewStore(database.DialectPostgres, versionTable)
+	if err != nil {
+		return nil, fmt.Errorf("opening the version table: %w", err)
+	}
+	dir, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return nil, fmt.Errorf("opening the migrations: %w", err)
+	}
+	provider, err := goose.NewProvider(goose.DialectCustom, pool, dir, goose.WithStore(store))
+	if err != nil {
+		return nil, fmt.Errorf("reading the migrations: %w", err)
+	}
+	return provider, nil
 }
 
 // Check compares the database's schema with this binary's. It returns nil when they are equal,
