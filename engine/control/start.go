@@ -178,6 +178,7 @@ type writing struct {
 	stages db.InsertStagesParams
 	ready  db.InsertReadyParams
 	expiry db.InsertExpiriesParams
+	labels db.InsertLabelsParams
 	wants  wants
 	births map[int32]*birth
 	news   hint.Engine
@@ -232,6 +233,7 @@ func (w *writing) add(ctx context.Context, s *Start) error {
 	}
 	runs.Params = append(runs.Params, sealed)
 	runs.Tags = append(runs.Tags, tags)
+	w.label(s)
 	late := s.Version.Graph.Late
 	if late > 0 && w.batch.At.IsZero() {
 		late += max(0, w.batch.Delay)
@@ -331,6 +333,10 @@ func (w *writing) send(ctx context.Context, tx Tx) (refused []db.InsertRunsRow, 
 	}
 	w.stages.First = first
 	_ = p.InsertStages(ctx, w.stages)
+	if len(w.labels.Labels) > 0 {
+		w.labels.Namespace, w.labels.First = w.batch.Namespace, first
+		_ = p.InsertLabels(ctx, w.labels)
+	}
 	if len(w.ready.Ids) > 0 {
 		w.ready.Namespace, w.ready.First, w.ready.At = w.batch.Namespace, first, w.at()
 		_ = p.InsertReady(ctx, w.ready)

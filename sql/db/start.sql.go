@@ -136,6 +136,31 @@ func (q *Queries) InsertExpiries(ctx context.Context, arg InsertExpiriesParams) 
 	return err
 }
 
+const insertLabels = `-- name: InsertLabels :exec
+INSERT INTO ax.run_label (run_id, namespace, label)
+SELECT x.run_id, $1, x.label
+FROM (SELECT unnest($2::uuid[]) AS run_id, unnest($3::text[]) AS label) x
+WHERE EXISTS (SELECT 1 FROM ax.run r WHERE r.run_id = $4)
+`
+
+type InsertLabelsParams struct {
+	Namespace string
+	RunIds    []uuid.UUID
+	Labels    []string
+	First     uuid.UUID
+}
+
+// What the runs with tags or searchable params are found by.
+func (q *Queries) InsertLabels(ctx context.Context, arg InsertLabelsParams) error {
+	_, err := q.db.Exec(ctx, insertLabels,
+		arg.Namespace,
+		arg.RunIds,
+		arg.Labels,
+		arg.First,
+	)
+	return err
+}
+
 const insertReady = `-- name: InsertReady :exec
 INSERT INTO ax.ready (id, run_id, not_before, ready_at, version_id, n, ord, generation, kind, attempt, delivery,
                       losses, level, namespace, queue, key, todo)

@@ -91,6 +91,13 @@ FROM (SELECT unnest(@run_ids::uuid[]) AS run_id, unnest(@ords::smallint[]) AS or
              unnest(@delays_s::float8[]) AS delay_s) x
 WHERE EXISTS (SELECT 1 FROM ax.run r WHERE r.run_id = @first);
 
+-- name: InsertLabels :exec
+-- What the runs with tags or searchable params are found by.
+INSERT INTO ax.run_label (run_id, namespace, label)
+SELECT x.run_id, @namespace, x.label
+FROM (SELECT unnest(@run_ids::uuid[]) AS run_id, unnest(@labels::text[]) AS label) x
+WHERE EXISTS (SELECT 1 FROM ax.run r WHERE r.run_id = @first);
+
 -- name: ReleaseRunKeys :exec
 -- Takes back idempotency keys that this transaction has bound to runs that it then did not start.
 DELETE FROM ax.run_key k
