@@ -133,7 +133,8 @@ func (p *Process) Engine() *engine.Engine { return p.engine }
 func (p *Process) Worker() *worker.Worker { return p.worker }
 
 // Run runs the parts until ctx ends: then the worker drains, the engine resigns, and Run returns nil. It returns
-// earlier only when a part fails for good.
+// earlier only when a part fails for good, or when an operator drains the worker and there is nothing else in the process:
+// its engine goes on without the worker.
 func (p *Process) Run(ctx context.Context) error {
 	// The worker and the engine still send hints while they end: the bus goes last.
 	busCtx, stopBus := context.WithCancel(context.WithoutCancel(ctx))
@@ -148,7 +149,11 @@ func (p *Process) Run(ctx context.Context) error {
 			<-gctx.Done()
 			return nil
 		}
-		return p.worker.Run(gctx)
+		err := p.worker.Run(gctx)
+		if err == nil && p.engine != nil {
+			<-gctx.Done() // an operator has drained the worker: the other parts go on
+		}
+		return err
 	})
 	if p.engine != nil {
 		g.Go(func() error { return p.engine.Run(engineCtx) })

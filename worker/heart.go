@@ -144,6 +144,10 @@ func (h *heart) beat(ctx context.Context) error {
 		h.said = look
 		w.cfg.Bus.ToEngine(hint.Engine{Workers: true})
 	}
+	if row.Drain && state != draining {
+		w.log.Info("an operator wants the worker to drain", "worker", id)
+		w.retire()
+	}
 	if err := h.policies(row); err != nil {
 		return err
 	}

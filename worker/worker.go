@@ -59,6 +59,7 @@ type Worker struct {
 
 	hard    context.Context // ends last: nothing is committed any more
 	loadCtx context.Context // ends when the worker drains
+	retire  func()          // makes the worker drain; may be called more than once
 
 	mu      sync.Mutex
 	id      uuid.UUID
@@ -141,10 +142,10 @@ func (w *Worker) Resize(handler string, slots int) error {
 // at once. It may be called at any time and more than once, and does not wait; Run returns as usual.
 func (w *Worker) Stop() { w.hurry() }
 
-// Run registers the worker and works until ctx ends or Stop is called. Then it drains: nothing new is taken on,
-// what has not started goes back, what runs gets Grace to end and is then interrupted (which costs no attempt), and
-// the last results are written down. Run returns nil unless the worker could not be registered, or results could
-// not be written down.
+// Run registers the worker and works until ctx ends, Stop is called, or an operator wants it to drain (see
+// control.Client.DrainWorker). Then it drains: nothing new is taken on, what has not started goes back, what runs gets Grace
+// to end and is then interrupted (which costs no attempt), and the last results are written down. Run returns nil unless
+// the worker could not be registered, or results could not be written down.
 //
 // No goroutine outlives Run but those of handlers that do not return after their context was cancelled.
 func (w *Worker) Run(ctx context.Context) error {
@@ -157,7 +158,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer endHard()
 	loadCtx, endLoading := context.WithCancel(hard)
 	defer endLoading()
-	w.hard, w.loadCtx = hard, loadCtx
+	w.hard, w.loadCtx, w.retire = hard, loadCtx, cancel
 	defer context.AfterFunc(w.hurried, cancel)()
 	defer w.heart.close(hard)
 	if err := w.enroll(ctx); err != nil {
