@@ -11,6 +11,7 @@ import (
 
 	"axflow/api/access"
 	"axflow/api/gen"
+	"axflow/api/live"
 	"axflow/api/problem"
 	"axflow/engine/control"
 	"axflow/flow"
@@ -24,6 +25,8 @@ type Config struct {
 	Reads *pgxpool.Pool
 	// Redact takes out of params, outputs and logs what clients must not see. nil: what flows declare secret only.
 	Redact func(ctx context.Context, what Payload) json.RawMessage
+	// Live streams events. nil: nobody can ask for them.
+	Live *live.Hub
 	// Version is the program's.
 	Version string
 	// Auth is how clients prove who they are; Server tells it.

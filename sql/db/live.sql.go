@@ -272,3 +272,71 @@ func (q *Queries) RunsSince(ctx context.Context, arg RunsSinceParams) ([]RunsSin
 	}
 	return items, nil
 }
+
+const toldRuns = `-- name: ToldRuns :many
+SELECT run_id, version_id, state, level, forced_level, version, created_at, finished_at, deadline, late_noted_at, namespace, flow, queue,
+       trigger, tags, stuck,
+       EXISTS (SELECT 1 FROM ax.hold h
+               WHERE h.namespace = x.namespace AND h.kind = 'run' AND h.name = x.run_id::text) AS paused
+FROM ax.run x WHERE run_id = ANY($1::uuid[])
+ORDER BY run_id
+`
+
+type ToldRunsRow struct {
+	RunID       uuid.UUID
+	VersionID   int32
+	State       int16
+	Level       int16
+	ForcedLevel *int16
+	Version     int32
+	CreatedAt   time.Time
+	FinishedAt  *time.Time
+	Deadline    *time.Time
+	LateNotedAt *time.Time
+	Namespace   string
+	Flow        string
+	Queue       string
+	Trigger     string
+	Tags        []byte
+	Stuck       *string
+	Paused      bool
+}
+
+// Runs as the stream tells of them.
+func (q *Queries) ToldRuns(ctx context.Context, runIds []uuid.UUID) ([]ToldRunsRow, error) {
+	rows, err := q.db.Query(ctx, toldRuns, runIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ToldRunsRow
+	for rows.Next() {
+		var i ToldRunsRow
+		if err := rows.Scan(
+			&i.RunID,
+			&i.VersionID,
+			&i.State,
+			&i.Level,
+			&i.ForcedLevel,
+			&i.Version,
+			&i.CreatedAt,
+			&i.FinishedAt,
+			&i.Deadline,
+			&i.LateNotedAt,
+			&i.Namespace,
+			&i.Flow,
+			&i.Queue,
+			&i.Trigger,
+			&i.Tags,
+			&i.Stuck,
+			&i.Paused,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

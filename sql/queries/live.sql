@@ -53,3 +53,12 @@ WHERE run_id = ANY(@run_ids::uuid[]) AND namespace = ANY(@namespaces::text[]);
 -- name: HeldRuns :many
 -- The runs that are paused by name.
 SELECT namespace, name::uuid AS run_id FROM ax.hold WHERE kind = 'run' AND namespace = ANY(@namespaces::text[]);
+
+-- name: ToldRuns :many
+-- Runs as the stream tells of them.
+SELECT run_id, version_id, state, level, forced_level, version, created_at, finished_at, deadline, late_noted_at, namespace, flow, queue,
+       trigger, tags, stuck,
+       EXISTS (SELECT 1 FROM ax.hold h
+               WHERE h.namespace = x.namespace AND h.kind = 'run' AND h.name = x.run_id::text) AS paused
+FROM ax.run x WHERE run_id = ANY(@run_ids::uuid[])
+ORDER BY run_id;
