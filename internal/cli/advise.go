@@ -41,7 +41,7 @@ func (a *app) adviseCommand() *cobra.Command {
 					return err
 				}
 				if asJSON {
-					return a.json(advice)
+					return a.jsonOf(advice)
 				}
 				return a.advise(advice)
 			})

@@ -2,18 +2,15 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"strings"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
 	"axflow/engine/control"
 	"axflow/flow"
-	axsql "axflow/sql"
 )
 
 // Process is the parts of AX in this process; *axflow.Process is one.
@@ -52,9 +49,12 @@ type Config struct {
 type app struct {
 	Config
 	flags struct {
+		url, tokenFile, profile                              string
 		databaseURL, dataDir, namespace, logLevel, logFormat string
 		pollOnly                                             bool
+		namespaceGiven                                       func() bool
 	}
+	session *session // of the command, while it has one
 }
 
 // Run runs the command that args name and returns the exit code. When ctx ends, what runs drains and waiting ends.
@@ -75,22 +75,6 @@ func Run(ctx context.Context, cfg Config, args []string) int {
 	return exitCode(err)
 }
 
-// next says what to do about an error whose text does not say it.
-func (a *app) next(err error, command string) string {
-	var u usageError
-	var connect *pgconn.ConnectError
-	switch {
-	case errors.As(err, &u):
-		return fmt.Sprintf("`%s --help`", command)
-	case errors.Is(err, axsql.ErrSchemaOlder):
-		return fmt.Sprintf("`%s migrate`", a.Name)
-	case errors.As(err, &connect):
-		return "see that PostgreSQL runs there, and that --database-url or AX_DATABASE_URL is right"
-	default:
-		return ""
-	}
-}
-
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   a.Name,
@@ -108,9 +92,13 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.CompletionOptions.HiddenDefaultCmd = true
 	f := root.PersistentFlags()
+	f.StringVar(&a.flags.url, "url", "", "the AX server to ask, such as https://ax.example.com (default $AX_URL, else work on a database)")
+	f.StringVar(&a.flags.tokenFile, "token-file", "", "file with the token for the server (default $AX_TOKEN)")
+	f.StringVar(&a.flags.profile, "profile", "", "the profile that names server or database (default $AX_PROFILE, else what `profile use` chose)")
 	f.StringVar(&a.flags.databaseURL, "database-url", "", "the PostgreSQL database (default $AX_DATABASE_URL)")
 	f.StringVar(&a.flags.dataDir, "data-dir", "", "folder of the embedded PostgreSQL (default $AX_DATA_DIR, else the user's data folder)")
-	f.StringVar(&a.flags.namespace, "namespace", "default", "the namespace of flows and runs")
+	f.StringVar(&a.flags.namespace, "namespace", "default", "the namespace of flows and runs, on a database")
+	a.flags.namespaceGiven = func() bool { return f.Changed("namespace") }
 	f.StringVar(&a.flags.logLevel, "log-level", "", "debug, info, warn or error (default info where something runs, else warn)")
 	f.StringVar(&a.flags.logFormat, "log-format", "text", "text or json")
 	f.BoolVar(&a.flags.pollOnly, "poll-only", false, "do without LISTEN and NOTIFY, for transaction poolers")

@@ -47,11 +47,17 @@ const (
 	made              // make an embedded server
 )
 
+// database is the one that a flag or the environment names; n says what happens if none does.
 func (a *app) database(ctx context.Context, n need, log *slog.Logger) (*database, error) {
 	address := a.flags.databaseURL
 	if address == "" {
 		address = a.Getenv(pg.EnvDatabase)
 	}
+	return a.databaseAt(ctx, address, n, log)
+}
+
+// databaseAt is the one at an address.
+func (a *app) databaseAt(ctx context.Context, address string, n need, log *slog.Logger) (*database, error) {
 	if address != "" {
 		cfg, err := pgx.ParseConfig(address)
 		if err != nil {

@@ -117,7 +117,7 @@ func (a *app) deadShowCommand() *cobra.Command {
 					return a.withStages(ctx, c, id, err)
 				}
 				if asJSON {
-					return a.json(inspectedTask(x))
+					return a.jsonOf(inspectedTask(x))
 				}
 				return a.inspected(x)
 			})
@@ -228,7 +228,7 @@ func (a *app) deadReplayCommand() *cobra.Command {
 				}
 				switch {
 				case asJSON:
-					return a.json(listedReplay(job))
+					return a.jsonOf(listedReplay(job))
 				case who.DryRun:
 					a.say("dry run: nothing was changed; it would replay %d tasks", job.Total)
 				default:

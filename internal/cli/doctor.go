@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"time"
@@ -69,7 +68,7 @@ func (a *app) diagnose(violations []history.Violation, asJSON bool, where string
 				list[i].Run = &v.Run
 			}
 		}
-		if err := a.json(list); err != nil {
+		if err := a.jsonOf(list); err != nil {
 			return err
 		}
 	} else {
@@ -82,16 +81,6 @@ func (a *app) diagnose(violations []history.Violation, asJSON bool, where string
 	}
 	if !asJSON {
 		a.say("nothing found in %s", where)
-	}
-	return nil
-}
-
-// json writes an answer.
-func (a *app) json(v any) error {
-	e := json.NewEncoder(a.Stdout)
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
-		return fmt.Errorf("writing the answer: %w", err)
 	}
 	return nil
 }

@@ -71,16 +71,6 @@ func (a *app) knownFlows(ctx context.Context, c *control.Client) ([]string, erro
 	return slices.Compact(names), nil
 }
 
-// maxListed is how many names one error holds.
-const maxListed = 20
-
-func listed(names []string) string {
-	if len(names) > maxListed {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), len(names)-maxListed)
-	}
-	return strings.Join(names, ", ")
-}
-
 // idle says what is missing for runs of a version to get on: an engine that leads, or workers that have its
 // stages. "" means nothing. It is advice: a few seconds old, and things may be starting.
 func (a *app) idle(ctx context.Context, c *control.Client, v *versions.Version) (string, error) {

@@ -61,7 +61,7 @@ func (a *app) listing(use, short, none string, flags func(*cobra.Command), rows 
 				return err
 			}
 			if asJSON {
-				return a.json(list)
+				return a.jsonOf(list)
 			}
 			if len(t) <= 1 {
 				a.say("%s", none)

@@ -60,7 +60,7 @@ func (a *app) listCommand() *cobra.Command {
 					}
 				}
 				if asJSON {
-					return a.json(runs)
+					return a.jsonOf(runs)
 				}
 				return a.list(runs, name)
 			})

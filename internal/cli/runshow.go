@@ -87,7 +87,7 @@ func (a *app) showCommand() *cobra.Command {
 				}
 				s := shown(&p, failures)
 				if asJSON {
-					return a.json(s)
+					return a.jsonOf(s)
 				}
 				return a.show(&s, p.At)
 			})

@@ -87,7 +87,7 @@ func (a *app) start(ctx context.Context, c *control.Client, name string, s start
 		state, err = a.await(ctx, c, run.Run, s)
 	}
 	if s.json {
-		if err := a.json(startedAnswer{run.Run, name, v.Hash, state.String(), run.Existing}); err != nil {
+		if err := a.jsonOf(startedAnswer{run.Run, name, v.Hash, state.String(), run.Existing}); err != nil {
 			return err
 		}
 	} else if s.wait && err == nil {

@@ -55,7 +55,7 @@ func things(touched []control.Touch) []touchedThing {
 // touched tells what an act has touched, or would.
 func (a *app) touched(touched []control.Touch, dry, asJSON bool) error {
 	if asJSON {
-		return a.json(touchedThings{DryRun: dry, Touched: things(touched)})
+		return a.jsonOf(touchedThings{DryRun: dry, Touched: things(touched)})
 	}
 	a.tell(touched, dry)
 	return nil
@@ -124,7 +124,7 @@ func (a *app) swept(s control.Sweep, dry, asJSON bool) error {
 		}
 	}
 	if asJSON {
-		if err := a.json(touchedThings{DryRun: dry, Touched: things(touched), Runs: refused, More: s.More}); err != nil {
+		if err := a.jsonOf(touchedThings{DryRun: dry, Touched: things(touched), Runs: refused, More: s.More}); err != nil {
 			return err
 		}
 	} else {

@@ -37,7 +37,7 @@ func (a *app) whyCommand() *cobra.Command {
 					return a.withStages(ctx, c, id, err)
 				}
 				if asJSON {
-					return a.json(r)
+					return a.jsonOf(r)
 				}
 				a.why(r)
 				return nil
