@@ -2485,14 +2485,19 @@ type ClientInterface interface {
 
 	// StreamEvents Changes as they happen, as Server-Sent Events
 	//
-	// One stream a client, of up to 20 runs and 20 flows; without either, of all runs of the namespace. At most four frames a second. Each frame's `event` and `data` (JSON):
+	// One stream a client, of up to 20 runs and 20 flows; without either, of all runs of the namespace. At most four times a second it says what has changed since,
+	// in one frame for each run. Each frame's `event` and `data` (JSON):
 	//
 	// - `snapshot`: a `LiveRun` in full, of each run asked for, at the beginning and whenever deltas cannot be continued;
 	// - `delta`: a `LiveRun` with only the stages that changed, and only their changed fields. Counters are absolute, so that a delta may be applied twice;
-	// - `run`: a `Run` that was created or changed, of the flows or the namespace asked for;
-	// - `bye`: the server ends the stream (`{"reason": …}`): it drains, the credential has ended, or the client reads too slowly. Connect again.
+	// - `run`: a `Run` that was created or changed, of the flows or the namespace asked for. There is none for what was there before: connect, then list;
+	// - `lost`: a client that comes again, or reads too slowly, has missed runs that were created or changed, of `{"flows": […]}`, or without these of the namespace: list again;
+	// - `bye`: the server ends the stream: `{"reason": "drain"}`, it goes down; `"credential"`, that has ended; `"slow"`, the client reads too slowly. Connect again.
 	//
-	// Comments (`: beat`) come every 15 seconds. `id` goes up; a client that connects again with `Last-Event-ID` gets what it has missed, or snapshots.
+	// Comments (`: beat`) come every 15 seconds. Frames that belong together have one `id`, in the last of them, and ids go up. A client that connects again
+	// with `Last-Event-ID` gets what it has missed, or snapshots.
+	//
+	// A credential may have 20 streams (429), a server 1,000 (503).
 	//
 	// Corresponds with GET /api/v1/events (the `StreamEvents` operationId).
 	StreamEvents(ctx context.Context, params *StreamEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3155,14 +3160,19 @@ func (c *Client) ReplayDeadLetters(ctx context.Context, body ReplayDeadLettersJS
 
 // StreamEvents Changes as they happen, as Server-Sent Events
 //
-// One stream a client, of up to 20 runs and 20 flows; without either, of all runs of the namespace. At most four frames a second. Each frame's `event` and `data` (JSON):
+// One stream a client, of up to 20 runs and 20 flows; without either, of all runs of the namespace. At most four times a second it says what has changed since,
+// in one frame for each run. Each frame's `event` and `data` (JSON):
 //
 // - `snapshot`: a `LiveRun` in full, of each run asked for, at the beginning and whenever deltas cannot be continued;
 // - `delta`: a `LiveRun` with only the stages that changed, and only their changed fields. Counters are absolute, so that a delta may be applied twice;
-// - `run`: a `Run` that was created or changed, of the flows or the namespace asked for;
-// - `bye`: the server ends the stream (`{"reason": …}`): it drains, the credential has ended, or the client reads too slowly. Connect again.
+// - `run`: a `Run` that was created or changed, of the flows or the namespace asked for. There is none for what was there before: connect, then list;
+// - `lost`: a client that comes again, or reads too slowly, has missed runs that were created or changed, of `{"flows": […]}`, or without these of the namespace: list again;
+// - `bye`: the server ends the stream: `{"reason": "drain"}`, it goes down; `"credential"`, that has ended; `"slow"`, the client reads too slowly. Connect again.
 //
-// Comments (`: beat`) come every 15 seconds. `id` goes up; a client that connects again with `Last-Event-ID` gets what it has missed, or snapshots.
+// Comments (`: beat`) come every 15 seconds. Frames that belong together have one `id`, in the last of them, and ids go up. A client that connects again
+// with `Last-Event-ID` gets what it has missed, or snapshots.
+//
+// A credential may have 20 streams (429), a server 1,000 (503).
 //
 // Corresponds with GET /api/v1/events (the `StreamEvents` operationId).
 func (c *Client) StreamEvents(ctx context.Context, params *StreamEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7925,14 +7935,19 @@ type ClientWithResponsesInterface interface {
 
 	// StreamEventsWithResponse Changes as they happen, as Server-Sent Events
 	//
-	// One stream a client, of up to 20 runs and 20 flows; without either, of all runs of the namespace. At most four frames a second. Each frame's `event` and `data` (JSON):
+	// One stream a client, of up to 20 runs and 20 flows; without either, of all runs of the namespace. At most four times a second it says what has changed since,
+	// in one frame for each run. Each frame's `event` and `data` (JSON):
 	//
 	// - `snapshot`: a `LiveRun` in full, of each run asked for, at the beginning and whenever deltas cannot be continued;
 	// - `delta`: a `LiveRun` with only the stages that changed, and only their changed fields. Counters are absolute, so that a delta may be applied twice;
-	// - `run`: a `Run` that was created or changed, of the flows or the namespace asked for;
-	// - `bye`: the server ends the stream (`{"reason": …}`): it drains, the credential has ended, or the client reads too slowly. Connect again.
+	// - `run`: a `Run` that was created or changed, of the flows or the namespace asked for. There is none for what was there before: connect, then list;
+	// - `lost`: a client that comes again, or reads too slowly, has missed runs that were created or changed, of `{"flows": […]}`, or without these of the namespace: list again;
+	// - `bye`: the server ends the stream: `{"reason": "drain"}`, it goes down; `"credential"`, that has ended; `"slow"`, the client reads too slowly. Connect again.
 	//
-	// Comments (`: beat`) come every 15 seconds. `id` goes up; a client that connects again with `Last-Event-ID` gets what it has missed, or snapshots.
+	// Comments (`: beat`) come every 15 seconds. Frames that belong together have one `id`, in the last of them, and ids go up. A client that connects again
+	// with `Last-Event-ID` gets what it has missed, or snapshots.
+	//
+	// A credential may have 20 streams (429), a server 1,000 (503).
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -12046,14 +12061,19 @@ func (c *ClientWithResponses) ReplayDeadLettersWithResponse(ctx context.Context,
 
 // StreamEventsWithResponse Changes as they happen, as Server-Sent Events
 //
-// One stream a client, of up to 20 runs and 20 flows; without either, of all runs of the namespace. At most four frames a second. Each frame's `event` and `data` (JSON):
+// One stream a client, of up to 20 runs and 20 flows; without either, of all runs of the namespace. At most four times a second it says what has changed since,
+// in one frame for each run. Each frame's `event` and `data` (JSON):
 //
 // - `snapshot`: a `LiveRun` in full, of each run asked for, at the beginning and whenever deltas cannot be continued;
 // - `delta`: a `LiveRun` with only the stages that changed, and only their changed fields. Counters are absolute, so that a delta may be applied twice;
-// - `run`: a `Run` that was created or changed, of the flows or the namespace asked for;
-// - `bye`: the server ends the stream (`{"reason": …}`): it drains, the credential has ended, or the client reads too slowly. Connect again.
+// - `run`: a `Run` that was created or changed, of the flows or the namespace asked for. There is none for what was there before: connect, then list;
+// - `lost`: a client that comes again, or reads too slowly, has missed runs that were created or changed, of `{"flows": […]}`, or without these of the namespace: list again;
+// - `bye`: the server ends the stream: `{"reason": "drain"}`, it goes down; `"credential"`, that has ended; `"slow"`, the client reads too slowly. Connect again.
 //
-// Comments (`: beat`) come every 15 seconds. `id` goes up; a client that connects again with `Last-Event-ID` gets what it has missed, or snapshots.
+// Comments (`: beat`) come every 15 seconds. Frames that belong together have one `id`, in the last of them, and ids go up. A client that connects again
+// with `Last-Event-ID` gets what it has missed, or snapshots.
+//
+// A credential may have 20 streams (429), a server 1,000 (503).
 //
 // Returns a wrapper object for the known response body format(s).
 //
