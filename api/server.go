@@ -1,20 +1,24 @@
 // Package api is AX's HTTP API: the server, spec first. openapi.yaml says what there is; packages below do one thing each: rest answers
-// the operations, access says who may, problem says what went wrong, live streams what changes, query reads searches.
+// the operations, validate holds requests against the document, access says who may, problem says what went wrong, live streams what
+// changes, query reads searches, reference shows the document to people.
 package api
 
 import (
+	"context"
 	_ "embed"
-	"errors"
-	"log/slog"
+	"fmt"
+	"net"
 	"net/http"
+	"slices"
+	"sync"
+	"time"
 
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/klauspost/compress/gzhttp"
 	"github.com/labstack/echo/v4"
 
-	"axflow/api/access"
 	"axflow/api/gen"
-	"axflow/api/problem"
 	"axflow/api/rest"
-	"axflow/engine/control"
 )
 
 // Spec is the OpenAPI document.
@@ -22,67 +26,123 @@ import (
 //go:embed openapi.yaml
 var Spec []byte
 
-// Config says how the server works.
-type Config struct {
-	// Client does what the API asks for. Required.
-	Client *control.Client
-	// Local is who everybody is, on a server that asks for no credential; nil: everybody needs one.
-	Local *access.Principal
-	// Version is the program's.
-	Version string
-	// Logger gets what operators must know. Default slog.Default.
-	Logger *slog.Logger
-}
-
-// Server serves the API.
+// Server serves the API. It is safe for concurrent use.
 type Server struct {
-	cfg  Config
-	echo *echo.Echo
+	cfg     Config
+	ops     map[string]*operation
+	handler http.Handler
+	routed  http.Handler
+	rates   *rates
+	metrics *metrics
+
+	// draining ends when the server begins to end.
+	draining context.Context
+	drain    context.CancelFunc
+	inFlight sync.WaitGroup
+
+	mu       sync.Mutex
+	listener net.Listener
 }
 
-// New makes a server; Handler serves.
+// New makes a server: Run listens and serves, Handler serves without a network. It fails when a route is not guarded by what the
+// document says of it, and when the settings are not safe.
 func New(cfg Config) (*Server, error) {
-	if cfg.Client == nil {
-		return nil, errors.New("api: Client is required")
+	if err := cfg.check(); err != nil {
+		return nil, err
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
+	doc, err := openapi3.NewLoader().LoadFromData(Spec)
+	if err != nil {
+		return nil, fmt.Errorf("reading the OpenAPI document: %w", err)
 	}
-	s := &Server{cfg: cfg, echo: echo.New()}
-	s.echo.HTTPErrorHandler = s.refuse
-	s.echo.Use(s.identify)
-	h := rest.New(rest.Config{Client: cfg.Client, Version: cfg.Version, Auth: gen.ServerAuthNone, Logger: cfg.Logger})
-	gen.RegisterHandlers(s.echo, gen.NewStrictHandler(h, nil))
+	s := &Server{cfg: cfg, rates: newRates(cfg.Limits.Rate, cfg.Limits.Burst, time.Now)}
+	s.draining, s.drain = context.WithCancel(context.Background())
+	if s.ops, err = operations(doc); err != nil {
+		return nil, fmt.Errorf("reading the OpenAPI document: %w", err)
+	}
+	if s.metrics, err = newMetrics(cfg.Metrics); err != nil {
+		return nil, err
+	}
+	routes, err := s.routes(doc)
+	if err != nil {
+		return nil, err
+	}
+	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1024), gzhttp.EnableZstd(false), gzhttp.ContentTypes([]string{
+		"application/json", "application/problem+json", "application/yaml", "text/plain", "text/html", "text/css"}))
+	if err != nil {
+		return nil, fmt.Errorf("setting compression up: %w", err)
+	}
+	s.routed = s.sameSite(s.head(s.recovered(routes), compress))
+	s.handler = s.follow(s.harden(s.routed))
 	return s, nil
 }
 
-// Handler serves the API's requests.
-func (s *Server) Handler() http.Handler { return s.echo }
-
-// identify puts who asks into the request's context.
-func (s *Server) identify(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		if s.cfg.Local != nil {
-			c.SetRequest(c.Request().WithContext(access.With(c.Request().Context(), *s.cfg.Local)))
-		}
-		return next(c)
+// routes makes the router.
+func (s *Server) routes(doc *openapi3.T) (http.Handler, error) {
+	auth := gen.ServerAuthToken
+	switch {
+	case s.cfg.Local != nil:
+		auth = gen.ServerAuthNone
+	case s.cfg.OIDC:
+		auth = gen.ServerAuthOidc
 	}
+	h := rest.New(rest.Config{Client: s.cfg.Client, Reads: s.cfg.Reads, Redact: s.cfg.Redact, Version: s.cfg.Version, Auth: auth, Logger: s.cfg.Logger})
+	e := echo.New()
+	e.HTTPErrorHandler = s.refused
+	gen.RegisterHandlersWithOptions(e, gen.NewStrictHandler(h, []gen.StrictMiddlewareFunc{unguarded}), gen.RegisterHandlersOptions{OperationMiddlewares: s.guarded()})
+	var extra []string
+	for path, h := range s.unspecified(doc) {
+		for _, r := range e.Any(path, echo.WrapHandler(h)) {
+			extra = append(extra, r.Method+" "+r.Path)
+		}
+	}
+	if err := uncovered(e.Routes(), s.ops, extra); err != nil {
+		return nil, fmt.Errorf("guarding the routes: %w", err)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// The router takes this as the path, so that each parameter is unescaped once, whatever is in it.
+		u := *r.URL
+		u.RawPath = u.EscapedPath()
+		r.URL = &u
+		e.ServeHTTP(w, r)
+	}), nil
 }
 
-// refuse writes an error as a problem.
-func (s *Server) refuse(err error, c echo.Context) {
-	if c.Response().Committed {
-		return
+// unspecified are the routes that the document does not have, which guard themselves.
+func (s *Server) unspecified(_ *openapi3.T) map[string]http.Handler {
+	all := make(map[string]http.Handler)
+	if s.cfg.AuthRoutes != nil {
+		all["/auth/*"] = s.cfg.AuthRoutes
 	}
-	p := problem.From(err)
-	if p.Cause != nil {
-		s.cfg.Logger.Error("request failed", "method", c.Request().Method, "path", c.Path(), "error", p.Cause)
+	return all
+}
+
+// head answers HEAD as GET, whose body net/http leaves out, and compresses; streams neither.
+func (s *Server) head(next http.Handler, compress func(http.Handler) http.HandlerFunc) http.Handler {
+	var streams []string
+	for _, op := range s.ops {
+		if op.streams {
+			streams = append(streams, op.path)
+		}
 	}
-	if after := p.RetryAfter(); after != "" {
-		c.Response().Header().Set("Retry-After", after)
-	}
-	c.Response().Header().Set(echo.HeaderContentType, "application/problem+json")
-	if err := c.JSON(p.HTTPStatus(), p.Body("")); err != nil {
-		s.cfg.Logger.Error("writing a problem", "error", err)
-	}
+	compressed := compress(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if slices.Contains(streams, r.URL.Path) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		if r.Method == http.MethodHead {
+			r = r.Clone(r.Context())
+			r.Method = http.MethodGet
+		}
+		compressed.ServeHTTP(w, r)
+	})
+}
+
+// Handler serves the API's requests without a network. What belongs to a listener is left to whoever has it: time-outs of
+// connections, and which names are answered to.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// atListener is Handler for a listener of this server's.
+func (s *Server) atListener(loopback bool) http.Handler {
+	return s.follow(s.harden(s.addressed(s.routed, loopback)))
 }
