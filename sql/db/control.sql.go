@@ -368,7 +368,9 @@ func (q *Queries) RaiseGeneration(ctx context.Context, arg RaiseGenerationParams
 }
 
 const reopenRun = `-- name: ReopenRun :execrows
-UPDATE ax.run SET state = $1, finished_at = NULL, version = version + 1
+UPDATE ax.run
+SET state = $1, finished_at = NULL, version = version + 1,
+    deadline = CASE WHEN late_noted_at IS NOT NULL OR deadline > now() THEN deadline END
 WHERE run_id = $2 AND state = ANY($3::smallint[])
 `
 
@@ -378,6 +380,7 @@ type ReopenRunParams struct {
 	FromStates []int16
 }
 
+// A deadline that passed while the run was over says nothing of its second life.
 func (q *Queries) ReopenRun(ctx context.Context, arg ReopenRunParams) (int64, error) {
 	result, err := q.db.Exec(ctx, reopenRun, arg.State, arg.RunID, arg.FromStates)
 	if err != nil {

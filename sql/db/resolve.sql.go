@@ -180,12 +180,26 @@ func (q *Queries) BrokenAmong(ctx context.Context, runIds []uuid.UUID) ([]Broken
 }
 
 const endRuns = `-- name: EndRuns :many
-UPDATE ax.run r
-SET state = x.state, finished_at = clock_timestamp(), version = r.version + 1
-FROM (SELECT unnest($1::uuid[]) AS run_id, unnest($3::smallint[]) AS state) x
-WHERE r.run_id = ANY($1::uuid[]) AND r.run_id = x.run_id AND r.state = ANY($2::smallint[])
-  AND r.finished_at IS NULL
-RETURNING r.run_id, r.state, r.finished_at
+WITH e AS (
+    UPDATE ax.run r
+    SET state = x.state, finished_at = clock_timestamp(), version = r.version + 1
+    FROM (SELECT unnest($1::uuid[]) AS run_id, unnest($3::smallint[]) AS state) x
+    WHERE r.run_id = ANY($1::uuid[]) AND r.run_id = x.run_id AND r.state = ANY($2::smallint[])
+      AND r.finished_at IS NULL
+    RETURNING r.run_id, r.state, r.finished_at, r.namespace, r.flow, r.version_id, coalesce(r.forced_level, r.level) AS level,
+              r.queue, r.tags, r.created_at, r.deadline,
+              CASE r.state WHEN 10 THEN 'run.succeeded' WHEN 11 THEN 'run.failed' WHEN 12 THEN 'run.cancelled' END AS event
+), d AS (
+    INSERT INTO ax.delivery (id, webhook_id, namespace, event, run_id, asked_at, next_at, created_at, data)
+    SELECT gen_random_uuid(), w.id, e.namespace, e.event, e.run_id, e.finished_at, e.finished_at, e.finished_at,
+           jsonb_build_object('flow', e.flow, 'version', (SELECT v.hash FROM ax.flow_version v WHERE v.id = e.version_id),
+                              'state', e.state, 'level', e.level, 'queue', e.queue, 'tags', e.tags, 'created_at', e.created_at,
+                              'finished_at', e.finished_at, 'deadline', e.deadline, 'late', e.deadline < e.finished_at)
+    FROM e JOIN ax.webhook w ON w.namespace = e.namespace
+    WHERE w.disabled_at IS NULL AND e.event = ANY(w.events) AND (w.flows = '{}' OR e.flow = ANY(w.flows))
+    RETURNING id
+)
+SELECT e.run_id, e.state, e.finished_at, EXISTS (SELECT 1 FROM d) AS told FROM e
 `
 
 type EndRunsParams struct {
@@ -198,9 +212,10 @@ type EndRunsRow struct {
 	RunID      uuid.UUID
 	State      int16
 	FinishedAt *time.Time
+	Told       bool
 }
 
-// Ends locked runs, once.
+// Ends locked runs, once, and writes the deliveries to webhooks that this causes (as TellRuns does).
 func (q *Queries) EndRuns(ctx context.Context, arg EndRunsParams) ([]EndRunsRow, error) {
 	rows, err := q.db.Query(ctx, endRuns, arg.Ended, arg.FromStates, arg.States)
 	if err != nil {
@@ -210,7 +225,12 @@ func (q *Queries) EndRuns(ctx context.Context, arg EndRunsParams) ([]EndRunsRow,
 	var items []EndRunsRow
 	for rows.Next() {
 		var i EndRunsRow
-		if err := rows.Scan(&i.RunID, &i.State, &i.FinishedAt); err != nil {
+		if err := rows.Scan(
+			&i.RunID,
+			&i.State,
+			&i.FinishedAt,
+			&i.Told,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

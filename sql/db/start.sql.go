@@ -220,14 +220,16 @@ WITH w AS (
       AND NOT EXISTS (SELECT 1 FROM ax.setting s WHERE s.name = 'pressure' AND s.value = 'false')
 ), ins AS (
     INSERT INTO ax.run (run_id, version_id, state, level, created_at, finished_at, namespace, flow, queue, trigger,
-                        params, tags)
+                        params, tags, deadline)
     SELECT x.run_id, x.version_id, $5, x.level, now(), CASE WHEN $6::bool THEN now() END, $4, x.flow,
-           x.queue, $7, x.params, nullif(x.tags, '')::jsonb
-    FROM (SELECT unnest($8::uuid[]) AS run_id, unnest($9::int[]) AS version_id,
-                 unnest($10::smallint[]) AS level, unnest($11::text[]) AS flow, unnest($12::text[]) AS queue,
-                 unnest($13::bytea[]) AS params, unnest($14::text[]) AS tags) x
+           x.queue, $7, x.params, nullif(x.tags, '')::jsonb,
+           CASE WHEN x.late_s > 0 THEN greatest(now(), $8::timestamptz) + make_interval(secs => x.late_s) END
+    FROM (SELECT unnest($9::uuid[]) AS run_id, unnest($10::int[]) AS version_id,
+                 unnest($11::smallint[]) AS level, unnest($12::text[]) AS flow, unnest($13::text[]) AS queue,
+                 unnest($14::bytea[]) AS params, unnest($15::text[]) AS tags,
+                 unnest($16::float8[]) AS late_s) x
     WHERE NOT EXISTS (SELECT 1 FROM no)
-      AND ($15::uuid IS NULL OR EXISTS (SELECT 1 FROM ax.run r WHERE r.run_id = $15::uuid))
+      AND ($17::uuid IS NULL OR EXISTS (SELECT 1 FROM ax.run r WHERE r.run_id = $17::uuid))
 )
 SELECT no.name, no.capacity::int AS capacity, no.depth, no.pressure, no.core_level,
        no.level::smallint AS level, no.n::int AS n
@@ -242,6 +244,7 @@ type InsertRunsParams struct {
 	State      int16
 	Ended      bool
 	Trigger    string
+	At         time.Time
 	RunIds     []uuid.UUID
 	VersionIds []int32
 	Levels     []int16
@@ -249,6 +252,7 @@ type InsertRunsParams struct {
 	Queues     []string
 	Params     [][]byte
 	Tags       []string
+	LatesS     []float64
 	First      *uuid.UUID
 }
 
@@ -275,6 +279,7 @@ func (q *Queries) InsertRuns(ctx context.Context, arg InsertRunsParams) ([]Inser
 		arg.State,
 		arg.Ended,
 		arg.Trigger,
+		arg.At,
 		arg.RunIds,
 		arg.VersionIds,
 		arg.Levels,
@@ -282,6 +287,7 @@ func (q *Queries) InsertRuns(ctx context.Context, arg InsertRunsParams) ([]Inser
 		arg.Queues,
 		arg.Params,
 		arg.Tags,
+		arg.LatesS,
 		arg.First,
 	)
 	if err != nil {

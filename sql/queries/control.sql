@@ -50,7 +50,10 @@ SET max_attempts = greatest(coalesce(max_attempts, 0), @max_attempts::smallint),
 WHERE run_id = @run_id AND ord = @ord AND generation = @generation AND state = ANY(@from_states::smallint[]);
 
 -- name: ReopenRun :execrows
-UPDATE ax.run SET state = @state, finished_at = NULL, version = version + 1
+-- A deadline that passed while the run was over says nothing of its second life.
+UPDATE ax.run
+SET state = @state, finished_at = NULL, version = version + 1,
+    deadline = CASE WHEN late_noted_at IS NOT NULL OR deadline > now() THEN deadline END
 WHERE run_id = @run_id AND state = ANY(@from_states::smallint[]);
 
 -- name: RaiseGeneration :exec

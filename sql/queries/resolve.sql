@@ -73,13 +73,27 @@ WITH x AS (
 SELECT u.run_id, u.ord, u.ready_at FROM u;
 
 -- name: EndRuns :many
--- Ends locked runs, once.
-UPDATE ax.run r
-SET state = x.state, finished_at = clock_timestamp(), version = r.version + 1
-FROM (SELECT unnest(@ended::uuid[]) AS run_id, unnest(@states::smallint[]) AS state) x
-WHERE r.run_id = ANY(@ended::uuid[]) AND r.run_id = x.run_id AND r.state = ANY(@from_states::smallint[])
-  AND r.finished_at IS NULL
-RETURNING r.run_id, r.state, r.finished_at;
+-- Ends locked runs, once, and writes the deliveries to webhooks that this causes (as TellRuns does).
+WITH e AS (
+    UPDATE ax.run r
+    SET state = x.state, finished_at = clock_timestamp(), version = r.version + 1
+    FROM (SELECT unnest(@ended::uuid[]) AS run_id, unnest(@states::smallint[]) AS state) x
+    WHERE r.run_id = ANY(@ended::uuid[]) AND r.run_id = x.run_id AND r.state = ANY(@from_states::smallint[])
+      AND r.finished_at IS NULL
+    RETURNING r.run_id, r.state, r.finished_at, r.namespace, r.flow, r.version_id, coalesce(r.forced_level, r.level) AS level,
+              r.queue, r.tags, r.created_at, r.deadline,
+              CASE r.state WHEN 10 THEN 'run.succeeded' WHEN 11 THEN 'run.failed' WHEN 12 THEN 'run.cancelled' END AS event
+), d AS (
+    INSERT INTO ax.delivery (id, webhook_id, namespace, event, run_id, asked_at, next_at, created_at, data)
+    SELECT gen_random_uuid(), w.id, e.namespace, e.event, e.run_id, e.finished_at, e.finished_at, e.finished_at,
+           jsonb_build_object('flow', e.flow, 'version', (SELECT v.hash FROM ax.flow_version v WHERE v.id = e.version_id),
+                              'state', e.state, 'level', e.level, 'queue', e.queue, 'tags', e.tags, 'created_at', e.created_at,
+                              'finished_at', e.finished_at, 'deadline', e.deadline, 'late', e.deadline < e.finished_at)
+    FROM e JOIN ax.webhook w ON w.namespace = e.namespace
+    WHERE w.disabled_at IS NULL AND e.event = ANY(w.events) AND (w.flows = '{}' OR e.flow = ANY(w.flows))
+    RETURNING id
+)
+SELECT e.run_id, e.state, e.finished_at, EXISTS (SELECT 1 FROM d) AS told FROM e;
 
 -- name: MarkStuck :exec
 -- Sets a run aside whose own fault keeps the engine from deciding it.

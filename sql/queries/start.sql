@@ -47,12 +47,14 @@ WITH w AS (
       AND NOT EXISTS (SELECT 1 FROM ax.setting s WHERE s.name = 'pressure' AND s.value = 'false')
 ), ins AS (
     INSERT INTO ax.run (run_id, version_id, state, level, created_at, finished_at, namespace, flow, queue, trigger,
-                        params, tags)
+                        params, tags, deadline)
     SELECT x.run_id, x.version_id, @state, x.level, now(), CASE WHEN @ended::bool THEN now() END, @namespace, x.flow,
-           x.queue, @trigger, x.params, nullif(x.tags, '')::jsonb
+           x.queue, @trigger, x.params, nullif(x.tags, '')::jsonb,
+           CASE WHEN x.late_s > 0 THEN greatest(now(), @at::timestamptz) + make_interval(secs => x.late_s) END
     FROM (SELECT unnest(@run_ids::uuid[]) AS run_id, unnest(@version_ids::int[]) AS version_id,
                  unnest(@levels::smallint[]) AS level, unnest(@flows::text[]) AS flow, unnest(@queues::text[]) AS queue,
-                 unnest(@params::bytea[]) AS params, unnest(@tags::text[]) AS tags) x
+                 unnest(@params::bytea[]) AS params, unnest(@tags::text[]) AS tags,
+                 unnest(@lates_s::float8[]) AS late_s) x
     WHERE NOT EXISTS (SELECT 1 FROM no)
       AND (sqlc.narg(first)::uuid IS NULL OR EXISTS (SELECT 1 FROM ax.run r WHERE r.run_id = sqlc.narg(first)::uuid))
 )
