@@ -40,7 +40,7 @@ type Config struct {
 	// Pool serves reads, plans and the transactions of InTx handlers. At least 2 connections; InTx handlers
 	// use all but two of them at once.
 	Pool *pgxpool.Pool
-	// ConnConfig opens the worker's own connections: the heartbeat's and the FinishConns. It is copied.
+	// ConnConfig opens the worker's own connections: the heartbeat's, the FinishConns and one for logs. It is copied.
 	ConnConfig *pgx.ConnConfig
 	// Bus carries hints to and from the leader.
 	Bus *hint.Bus
@@ -86,6 +86,8 @@ type Config struct {
 	// Codec opens params, inputs of shards and outputs, and seals what the worker writes. nil: everything is stored as it is. Work
 	// whose params were sealed with a key that the worker lacks goes back and costs no attempt.
 	Codec payload.Codec
+	// Logs says what becomes of what handlers log with stage.Log. Default: lines of info and above are stored.
+	Logs LogConfig
 	// Clock tells database time. Default: estimated from the heartbeats.
 	Clock func() time.Time
 	// Rand gives random numbers of [0, 1) for the jitter of retries. It must be safe for concurrent use.
@@ -148,6 +150,7 @@ func (c Config) withDefaults() (Config, error) {
 			*d.value = d.whole
 		}
 	}
+	c.Logs.fill(fault)
 	switch {
 	case c.Urgent == 0:
 		c.Urgent = DefaultUrgent

@@ -9,6 +9,8 @@ import (
 const (
 	flushLimit = 15 * time.Second // for the last results, once nothing runs
 	leaveLimit = 3 * time.Second
+	// lastLogsLimit is how long the last lines of handlers' logs may take, once the results are written down.
+	lastLogsLimit = 3 * time.Second
 )
 
 // drain ends the work: see Run.

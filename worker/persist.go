@@ -40,6 +40,12 @@ func poisonous(err error, conn *pgx.Conn) bool {
 	return conn != nil && !conn.IsClosed() && !pgconn.Timeout(err) && !errors.Is(err, context.Canceled)
 }
 
+// gone tells that a run's partition is not there: the run is past its retention.
+func gone(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && e.Code == "23514" && e.ConstraintName == ""
+}
+
 // hopeless tells errors that no waiting mends: wrong schema, privileges, credentials, or a database that is not.
 func hopeless(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)

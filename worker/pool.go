@@ -194,6 +194,9 @@ func (p *pool) start(t *task, f *flight, now time.Duration) {
 // leave books that t's handler has returned. Unless t has ended before, its result counts.
 func (p *pool) leave(t *task) {
 	f := t.f
+	if l := t.logs.Load(); l != nil {
+		l.end()
+	}
 	if t.prev == nil {
 		p.tasks = t.next
 	} else {

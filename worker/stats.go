@@ -21,6 +21,9 @@ type Stats struct {
 	// BeatFaults counts heartbeats that failed; Registrations is 1 unless the leader gave the worker up.
 	BeatFaults, Registrations uint64
 	Waiting                   int // results not yet committed
+	// Logs and LogsDropped count lines that handlers logged: stored, and dropped. LogFaults counts inserts of them that failed
+	// and were repeated.
+	Logs, LogsDropped, LogFaults uint64
 }
 
 // MeanBatch is the mean number of results in a commit.
@@ -34,6 +37,7 @@ func (s Stats) MeanBatch() float64 {
 type counters struct {
 	flights, succeeded, failed, timedOut, interrupted, notNeeded, late, returned, lost, fenced atomic.Uint64
 	batches, results, poisoned, faults, beats, beatFaults, registrations                       atomic.Uint64
+	logs, logsDropped, logFaults                                                               atomic.Uint64
 }
 
 // Stats returns the counts so far. It is safe for concurrent use.
@@ -44,6 +48,7 @@ func (w *Worker) Stats() Stats {
 		Interrupted: c.interrupted.Load(), NotNeeded: c.notNeeded.Load(), Late: c.late.Load(), Returned: c.returned.Load(), Lost: c.lost.Load(),
 		Fenced: c.fenced.Load(), Batches: c.batches.Load(), Results: c.results.Load(), Poisoned: c.poisoned.Load(),
 		Faults: c.faults.Load(), Beats: c.beats.Load(), BeatFaults: c.beatFaults.Load(), Registrations: c.registrations.Load(),
+		Logs: c.logs.Load(), LogsDropped: c.logsDropped.Load(), LogFaults: c.logFaults.Load(),
 	}
 	for _, p := range w.pools {
 		p.mu.Lock()

@@ -37,6 +37,7 @@ type Worker struct {
 	committers []*committer
 	dog        *watchdog
 	heart      *heart
+	shipper    *shipper
 	circuits   *circuits
 	buffers    buffers
 	heads      *cache[span.StageKey, head]
@@ -90,6 +91,7 @@ func New(cfg Config) (*Worker, error) {
 	w.hurried, w.hurry = context.WithCancel(context.Background())
 	w.dog = newWatchdog(w)
 	w.heart = newHeart(w)
+	w.shipper = newShipper(w)
 	for range cfg.FinishConns {
 		w.committers = append(w.committers, newCommitter(w))
 	}
@@ -167,7 +169,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		}
 		return err
 	}
-	var service, beating sync.WaitGroup
+	var service, beating, shipping sync.WaitGroup
 	for _, c := range w.committers {
 		service.Go(func() { c.run(hard) })
 	}
@@ -176,15 +178,21 @@ func (w *Worker) Run(ctx context.Context) error {
 	beatCtx, endBeating := context.WithCancel(hard)
 	defer endBeating()
 	beating.Go(func() { w.heart.run(beatCtx) })
+	shipCtx, endShipping := context.WithCancel(hard)
+	defer endShipping()
+	shipping.Go(func() { w.shipper.run(shipCtx) })
 
 	<-ctx.Done()
 	endLoading()
 	err := w.drain()
+	w.shipper.close()
+	defer time.AfterFunc(lastLogsLimit, endShipping).Stop()
 	endBeating()
 	beating.Wait()
 	if err == nil {
 		w.leave()
 	}
+	shipping.Wait()
 	endHard()
 	for _, c := range w.committers {
 		c.close()
