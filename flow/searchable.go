@@ -35,8 +35,8 @@ func (g *Graph) checkSearchable() []error {
 		switch {
 		case slices.Contains(g.Searchable[:i], name):
 			faults.addf("param %q is searchable twice", clip(name))
-		case strings.ContainsAny(name, " \t\n\r:\"") || name == "":
-			faults.addf("param %q cannot be searched: its name has blanks, a colon or a quote", clip(name))
+		case strings.ContainsAny(name, " \t\n\r:=\"") || name == "":
+			faults.addf("param %q cannot be searched: its name is empty or has blanks, a colon, an equals sign or a quote", clip(name))
 		case fields != nil && !known:
 			faults.addf("param %q is searchable, but the params type has no such field at its top level", clip(name))
 		case secret(field):
