@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"axflow/api/access"
+	"axflow/api/live"
 	"axflow/api/rest"
 	"axflow/engine/control"
 )
@@ -62,6 +63,8 @@ type Config struct {
 	// DrainGrace is how long requests in flight then have. What takes longer is cut off. Default 10 s.
 	DrainGrace time.Duration
 
+	// Live streams events; Run runs it, and tells its clients goodbye. nil: the server streams none.
+	Live *live.Hub
 	// Redact takes out of params, outputs and logs what clients must not see. nil: what flows declare secret only.
 	Redact func(ctx context.Context, what rest.Payload) json.RawMessage
 	// Metrics gets the server's metrics, and is what /metrics shows. Default a new registry.

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Listen opens the address of Config, so that URL is known and what is wrong with it is known before anything runs. Run does it
@@ -82,6 +84,19 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	base, cutOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer cutOff()
+	g, gctx := errgroup.WithContext(ctx)
+	if s.cfg.Live != nil {
+		g.Go(func() error { return s.cfg.Live.Run(base) })
+	}
+	g.Go(func() error {
+		defer cutOff()
+		return s.serve(gctx, base, cutOff)
+	})
+	return g.Wait()
+}
+
+// serve serves until ctx ends. base is what requests live in.
+func (s *Server) serve(ctx, base context.Context, cutOff func()) error {
 	l := s.listener
 	srv := &http.Server{
 		Handler:           s.counted(s.atListener(s.loopback(l))),
@@ -103,6 +118,7 @@ func (s *Server) Run(ctx context.Context) error {
 		srv.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: cert.get}
 		go func() { ended <- srv.ServeTLS(l, "", "") }()
 	}
+	s.cfg.Logger.Debug("the API is served", "url", s.URL())
 	select {
 	case err := <-ended:
 		s.drain()
@@ -111,6 +127,9 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	s.drain()
 	wait(base, s.cfg.DrainDelay)
+	if s.cfg.Live != nil {
+		s.cfg.Live.Drain()
+	}
 	grace, cancel := context.WithTimeout(base, s.cfg.DrainGrace)
 	defer cancel()
 	err := srv.Shutdown(grace)

@@ -85,7 +85,8 @@ func (s *Server) routes(doc *openapi3.T) (http.Handler, error) {
 	case s.cfg.OIDC:
 		auth = gen.ServerAuthOidc
 	}
-	h := rest.New(rest.Config{Client: s.cfg.Client, Reads: s.cfg.Reads, Redact: s.cfg.Redact, Version: s.cfg.Version, Auth: auth, Logger: s.cfg.Logger})
+	h := rest.New(rest.Config{Client: s.cfg.Client, Reads: s.cfg.Reads, Redact: s.cfg.Redact, Live: s.cfg.Live, Metrics: s.cfg.Metrics,
+		Draining: s.draining.Done(), Version: s.cfg.Version, Auth: auth, Logger: s.cfg.Logger})
 	e := echo.New()
 	e.HTTPErrorHandler = s.refused
 	gen.RegisterHandlersWithOptions(e, gen.NewStrictHandler(h, []gen.StrictMiddlewareFunc{unguarded}), gen.RegisterHandlersOptions{OperationMiddlewares: s.guarded()})

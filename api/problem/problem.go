@@ -79,8 +79,9 @@ var codes = map[string]gen.ProblemCode{
 	control.CodeOverloaded: gen.ProblemCodeOverloaded,
 }
 
-// From makes any error a refusal: an *Error is itself, a *control.Error has its code, an ended context is a time-out, and
-// everything else is internal, with a text that tells nothing.
+// From makes any error a refusal: an *Error is itself, a *control.Error has its code, an ended context or a statement that took too long
+// is a time-out, a database that is away is unavailable, and everything else is internal. Texts of errors that are not ours stay out
+// of it: they may hold SQL, addresses, or others' data.
 func From(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -100,11 +101,24 @@ func From(err error) *Error {
 		}
 		return p
 	}
+	code := database(err)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &Error{Code: gen.ProblemCodeTimeout, Detail: "it took longer than the server allows; ask for less, or try again", Cause: err}
+		code = gen.ProblemCodeTimeout
 	}
-	return &Error{Code: gen.ProblemCodeInternal, Detail: "see the server's log", Cause: err}
+	switch code {
+	case gen.ProblemCodeTimeout:
+		return &Error{Code: code, Detail: "it took longer than the server allows; ask for less, or try again", Cause: err}
+	case gen.ProblemCodeUnavailable:
+		return &Error{Code: code, Detail: "the database does not answer as it should; try again", RetryAfterS: retryAfter, Cause: err}
+	case gen.ProblemCodeInvalid:
+		return &Error{Code: code, Status: http.StatusUnprocessableEntity, Detail: "a text holds characters that the database has none for", Cause: err}
+	default:
+		return &Error{Code: gen.ProblemCodeInternal, Detail: "see the server's log", Cause: err}
+	}
 }
+
+// retryAfter is when to try again what the database could not do, in seconds: a fail-over takes a few.
+const retryAfter = 2
 
 // Body is the problem as it is sent. instance is the request's id.
 func (e *Error) Body(instance string) gen.Problem {

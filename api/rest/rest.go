@@ -8,6 +8,7 @@ import (
 	"log/slog"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"axflow/api/access"
 	"axflow/api/gen"
@@ -27,6 +28,10 @@ type Config struct {
 	Redact func(ctx context.Context, what Payload) json.RawMessage
 	// Live streams events. nil: nobody can ask for them.
 	Live *live.Hub
+	// Metrics is what Metrics shows. nil: there are none.
+	Metrics prometheus.Gatherer
+	// Draining is closed when the server begins to end: it is not ready any more. nil: it never ends.
+	Draining <-chan struct{}
 	// Version is the program's.
 	Version string
 	// Auth is how clients prove who they are; Server tells it.
@@ -46,7 +51,8 @@ type Payload struct {
 
 // Handlers answers the operations. It is safe for concurrent use.
 type Handlers struct {
-	cfg Config
+	cfg   Config
+	ready readiness
 }
 
 var _ gen.StrictServerInterface = (*Handlers)(nil)
