@@ -265,10 +265,30 @@ func (q *Queries) Deliveries(ctx context.Context, arg DeliveriesParams) ([]Deliv
 	return items, nil
 }
 
+const dropLostDeliveries = `-- name: DropLostDeliveries :execrows
+DELETE FROM ax.delivery WHERE id IN (
+    SELECT d.id FROM ax.delivery d WHERE NOT EXISTS (SELECT 1 FROM ax.webhook w WHERE w.id = d.webhook_id) LIMIT $1)
+`
+
+// Deliveries of webhooks that are gone, some at a time.
+func (q *Queries) DropLostDeliveries(ctx context.Context, most int32) (int64, error) {
+	result, err := q.db.Exec(ctx, dropLostDeliveries, most)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const dropOldDeliveries = `-- name: DropOldDeliveries :execrows
 DELETE FROM ax.delivery WHERE id IN (
-    SELECT d.id FROM ax.delivery d LEFT JOIN ax.webhook w ON w.id = d.webhook_id
-    WHERE w.id IS NULL OR d.state <> 'pending' AND d.created_at < clock_timestamp() - make_interval(secs => $1::float8)
+    SELECT x.id
+    FROM ax.webhook w
+    CROSS JOIN LATERAL (
+        SELECT d.id FROM ax.delivery d
+        WHERE d.webhook_id = w.id AND d.created_at < clock_timestamp() - make_interval(secs => $1::float8) AND d.state <> 'pending'
+        ORDER BY d.created_at
+        LIMIT $2
+    ) x
     LIMIT $2)
 `
 
@@ -277,7 +297,7 @@ type DropOldDeliveriesParams struct {
 	Most  int32
 }
 
-// Settled deliveries past their retention, and all of webhooks that are gone, some at a time.
+// Settled deliveries past their retention, some at a time.
 func (q *Queries) DropOldDeliveries(ctx context.Context, arg DropOldDeliveriesParams) (int64, error) {
 	result, err := q.db.Exec(ctx, dropOldDeliveries, arg.KeepS, arg.Most)
 	if err != nil {

@@ -91,11 +91,22 @@ SELECT 1 FROM d;
 UPDATE ax.delivery SET state = 'failed', error = @error::text WHERE webhook_id = @webhook_id AND state = 'pending';
 
 -- name: DropOldDeliveries :execrows
--- Settled deliveries past their retention, and all of webhooks that are gone, some at a time.
+-- Settled deliveries past their retention, some at a time.
 DELETE FROM ax.delivery WHERE id IN (
-    SELECT d.id FROM ax.delivery d LEFT JOIN ax.webhook w ON w.id = d.webhook_id
-    WHERE w.id IS NULL OR d.state <> 'pending' AND d.created_at < clock_timestamp() - make_interval(secs => @keep_s::float8)
+    SELECT x.id
+    FROM ax.webhook w
+    CROSS JOIN LATERAL (
+        SELECT d.id FROM ax.delivery d
+        WHERE d.webhook_id = w.id AND d.created_at < clock_timestamp() - make_interval(secs => @keep_s::float8) AND d.state <> 'pending'
+        ORDER BY d.created_at
+        LIMIT @most
+    ) x
     LIMIT @most);
+
+-- name: DropLostDeliveries :execrows
+-- Deliveries of webhooks that are gone, some at a time.
+DELETE FROM ax.delivery WHERE id IN (
+    SELECT d.id FROM ax.delivery d WHERE NOT EXISTS (SELECT 1 FROM ax.webhook w WHERE w.id = d.webhook_id) LIMIT @most);
 
 -- name: LockWebhooks :exec
 -- Those who add webhooks to a namespace take turns, so that its number of them holds.
