@@ -790,7 +790,7 @@ type BulkAct struct {
 	// Reason Why, for the audit and the journal
 	Reason *Reason `json:"reason,omitempty"`
 
-	// Stage Of rerun, skip, mark-success, level
+	// Stage Needed for rerun, skip and mark-success; with retry, level, expedite and demote the stage instead of the run
 	Stage *string `json:"stage,omitempty"`
 }
 
@@ -1286,7 +1286,7 @@ type NewRun struct {
 	// DelayS Nothing is handed out before; not with `start_at`
 	DelayS *float64 `json:"delay_s,omitempty"`
 
-	// DryRun Check the flow, the version and the params, and start nothing
+	// DryRun Check the flow, the version, the params and that there is room, and start nothing
 	DryRun *bool  `json:"dry_run,omitempty"`
 	Flow   string `json:"flow"`
 
@@ -2406,7 +2406,8 @@ type ClientInterface interface {
 
 	// ActOnRunsWithBody Do to every run that a filter picks what the verb does to one
 	//
-	// Each run is a transaction of its own; one that refuses does not hold the others up. A filter that restricts nothing is refused.
+	// Each run is a transaction of its own; one that refuses does not hold the others up. A filter that restricts nothing is refused. After some 20 seconds it stops
+	// between two runs, and `more` says so: ask again.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2415,7 +2416,8 @@ type ClientInterface interface {
 
 	// ActOnRuns Do to every run that a filter picks what the verb does to one
 	//
-	// Each run is a transaction of its own; one that refuses does not hold the others up. A filter that restricts nothing is refused.
+	// Each run is a transaction of its own; one that refuses does not hold the others up. A filter that restricts nothing is refused. After some 20 seconds it stops
+	// between two runs, and `more` says so: ask again.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2658,7 +2660,7 @@ type ClientInterface interface {
 
 	// StartRunWithBody Start a run
 	//
-	// With `key` the start is idempotent: the same key of the same flow again, while it binds, answers with the run that it started first (200 instead of 201).
+	// Whether a worker is there that can run it does not matter: explain says what it waits for. With `key` the start is idempotent: the same key of the same flow again, while it binds, answers with the run that it started first (200 instead of 201).
 	// A queue without room refuses with the code `overloaded` and says when to try again.
 	//
 	// Takes any type of body and a specified content type.
@@ -2668,7 +2670,7 @@ type ClientInterface interface {
 
 	// StartRun Start a run
 	//
-	// With `key` the start is idempotent: the same key of the same flow again, while it binds, answers with the run that it started first (200 instead of 201).
+	// Whether a worker is there that can run it does not matter: explain says what it waits for. With `key` the start is idempotent: the same key of the same flow again, while it binds, answers with the run that it started first (200 instead of 201).
 	// A queue without room refuses with the code `overloaded` and says when to try again.
 	//
 	// Takes a body of the `application/json` content type.
@@ -2905,7 +2907,8 @@ type ClientInterface interface {
 
 	// DrainWorkerWithBody Hand a worker nothing more
 	//
-	// It gives back what it has not started, finishes what runs, and ends as if its process had been told to.
+	// It gives back what it has not started, finishes what runs, and ends as if its process had been told to. A process that holds nothing but the worker ends with
+	// it, and whatever starts processes may start the next; one that has an engine too goes on without a worker.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2914,7 +2917,8 @@ type ClientInterface interface {
 
 	// DrainWorker Hand a worker nothing more
 	//
-	// It gives back what it has not started, finishes what runs, and ends as if its process had been told to.
+	// It gives back what it has not started, finishes what runs, and ends as if its process had been told to. A process that holds nothing but the worker ends with
+	// it, and whatever starts processes may start the next; one that has an engine too goes on without a worker.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2971,7 +2975,8 @@ func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEdit
 
 // ActOnRunsWithBody Do to every run that a filter picks what the verb does to one
 //
-// Each run is a transaction of its own; one that refuses does not hold the others up. A filter that restricts nothing is refused.
+// Each run is a transaction of its own; one that refuses does not hold the others up. A filter that restricts nothing is refused. After some 20 seconds it stops
+// between two runs, and `more` says so: ask again.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2990,7 +2995,8 @@ func (c *Client) ActOnRunsWithBody(ctx context.Context, verb string, contentType
 
 // ActOnRuns Do to every run that a filter picks what the verb does to one
 //
-// Each run is a transaction of its own; one that refuses does not hold the others up. A filter that restricts nothing is refused.
+// Each run is a transaction of its own; one that refuses does not hold the others up. A filter that restricts nothing is refused. After some 20 seconds it stops
+// between two runs, and `more` says so: ask again.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3583,7 +3589,7 @@ func (c *Client) ListRuns(ctx context.Context, params *ListRunsParams, reqEditor
 
 // StartRunWithBody Start a run
 //
-// With `key` the start is idempotent: the same key of the same flow again, while it binds, answers with the run that it started first (200 instead of 201).
+// Whether a worker is there that can run it does not matter: explain says what it waits for. With `key` the start is idempotent: the same key of the same flow again, while it binds, answers with the run that it started first (200 instead of 201).
 // A queue without room refuses with the code `overloaded` and says when to try again.
 //
 // Takes any type of body and a specified content type.
@@ -3603,7 +3609,7 @@ func (c *Client) StartRunWithBody(ctx context.Context, contentType string, body 
 
 // StartRun Start a run
 //
-// With `key` the start is idempotent: the same key of the same flow again, while it binds, answers with the run that it started first (200 instead of 201).
+// Whether a worker is there that can run it does not matter: explain says what it waits for. With `key` the start is idempotent: the same key of the same flow again, while it binds, answers with the run that it started first (200 instead of 201).
 // A queue without room refuses with the code `overloaded` and says when to try again.
 //
 // Takes a body of the `application/json` content type.
@@ -4190,7 +4196,8 @@ func (c *Client) ListWorkers(ctx context.Context, reqEditors ...RequestEditorFn)
 
 // DrainWorkerWithBody Hand a worker nothing more
 //
-// It gives back what it has not started, finishes what runs, and ends as if its process had been told to.
+// It gives back what it has not started, finishes what runs, and ends as if its process had been told to. A process that holds nothing but the worker ends with
+// it, and whatever starts processes may start the next; one that has an engine too goes on without a worker.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4209,7 +4216,8 @@ func (c *Client) DrainWorkerWithBody(ctx context.Context, worker openapi_types.U
 
 // DrainWorker Hand a worker nothing more
 //
-// It gives back what it has not started, finishes what runs, and ends as if its process had been told to.
+// It gives back what it has not started, finishes what runs, and ends as if its process had been told to. A process that holds nothing but the worker ends with
+// it, and whatever starts processes may start the next; one that has an engine too goes on without a worker.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7850,7 +7858,8 @@ type ClientWithResponsesInterface interface {
 
 	// ActOnRunsWithBodyWithResponse Do to every run that a filter picks what the verb does to one
 	//
-	// Each run is a transaction of its own; one that refuses does not hold the others up. A filter that restricts nothing is refused.
+	// Each run is a transaction of its own; one that refuses does not hold the others up. A filter that restricts nothing is refused. After some 20 seconds it stops
+	// between two runs, and `more` says so: ask again.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7859,7 +7868,8 @@ type ClientWithResponsesInterface interface {
 
 	// ActOnRunsWithResponse Do to every run that a filter picks what the verb does to one
 	//
-	// Each run is a transaction of its own; one that refuses does not hold the others up. A filter that restricts nothing is refused.
+	// Each run is a transaction of its own; one that refuses does not hold the others up. A filter that restricts nothing is refused. After some 20 seconds it stops
+	// between two runs, and `more` says so: ask again.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8138,7 +8148,7 @@ type ClientWithResponsesInterface interface {
 
 	// StartRunWithBodyWithResponse Start a run
 	//
-	// With `key` the start is idempotent: the same key of the same flow again, while it binds, answers with the run that it started first (200 instead of 201).
+	// Whether a worker is there that can run it does not matter: explain says what it waits for. With `key` the start is idempotent: the same key of the same flow again, while it binds, answers with the run that it started first (200 instead of 201).
 	// A queue without room refuses with the code `overloaded` and says when to try again.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -8148,7 +8158,7 @@ type ClientWithResponsesInterface interface {
 
 	// StartRunWithResponse Start a run
 	//
-	// With `key` the start is idempotent: the same key of the same flow again, while it binds, answers with the run that it started first (200 instead of 201).
+	// Whether a worker is there that can run it does not matter: explain says what it waits for. With `key` the start is idempotent: the same key of the same flow again, while it binds, answers with the run that it started first (200 instead of 201).
 	// A queue without room refuses with the code `overloaded` and says when to try again.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -8433,7 +8443,8 @@ type ClientWithResponsesInterface interface {
 
 	// DrainWorkerWithBodyWithResponse Hand a worker nothing more
 	//
-	// It gives back what it has not started, finishes what runs, and ends as if its process had been told to.
+	// It gives back what it has not started, finishes what runs, and ends as if its process had been told to. A process that holds nothing but the worker ends with
+	// it, and whatever starts processes may start the next; one that has an engine too goes on without a worker.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -8442,7 +8453,8 @@ type ClientWithResponsesInterface interface {
 
 	// DrainWorkerWithResponse Hand a worker nothing more
 	//
-	// It gives back what it has not started, finishes what runs, and ends as if its process had been told to.
+	// It gives back what it has not started, finishes what runs, and ends as if its process had been told to. A process that holds nothing but the worker ends with
+	// it, and whatever starts processes may start the next; one that has an engine too goes on without a worker.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -11910,7 +11922,8 @@ func (c *ClientWithResponses) ListAuditWithResponse(ctx context.Context, params 
 
 // ActOnRunsWithBodyWithResponse Do to every run that a filter picks what the verb does to one
 //
-// Each run is a transaction of its own; one that refuses does not hold the others up. A filter that restricts nothing is refused.
+// Each run is a transaction of its own; one that refuses does not hold the others up. A filter that restricts nothing is refused. After some 20 seconds it stops
+// between two runs, and `more` says so: ask again.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -11925,7 +11938,8 @@ func (c *ClientWithResponses) ActOnRunsWithBodyWithResponse(ctx context.Context,
 
 // ActOnRunsWithResponse Do to every run that a filter picks what the verb does to one
 //
-// Each run is a transaction of its own; one that refuses does not hold the others up. A filter that restricts nothing is refused.
+// Each run is a transaction of its own; one that refuses does not hold the others up. A filter that restricts nothing is refused. After some 20 seconds it stops
+// between two runs, and `more` says so: ask again.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12414,7 +12428,7 @@ func (c *ClientWithResponses) ListRunsWithResponse(ctx context.Context, params *
 
 // StartRunWithBodyWithResponse Start a run
 //
-// With `key` the start is idempotent: the same key of the same flow again, while it binds, answers with the run that it started first (200 instead of 201).
+// Whether a worker is there that can run it does not matter: explain says what it waits for. With `key` the start is idempotent: the same key of the same flow again, while it binds, answers with the run that it started first (200 instead of 201).
 // A queue without room refuses with the code `overloaded` and says when to try again.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -12430,7 +12444,7 @@ func (c *ClientWithResponses) StartRunWithBodyWithResponse(ctx context.Context, 
 
 // StartRunWithResponse Start a run
 //
-// With `key` the start is idempotent: the same key of the same flow again, while it binds, answers with the run that it started first (200 instead of 201).
+// Whether a worker is there that can run it does not matter: explain says what it waits for. With `key` the start is idempotent: the same key of the same flow again, while it binds, answers with the run that it started first (200 instead of 201).
 // A queue without room refuses with the code `overloaded` and says when to try again.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -12925,7 +12939,8 @@ func (c *ClientWithResponses) ListWorkersWithResponse(ctx context.Context, reqEd
 
 // DrainWorkerWithBodyWithResponse Hand a worker nothing more
 //
-// It gives back what it has not started, finishes what runs, and ends as if its process had been told to.
+// It gives back what it has not started, finishes what runs, and ends as if its process had been told to. A process that holds nothing but the worker ends with
+// it, and whatever starts processes may start the next; one that has an engine too goes on without a worker.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12940,7 +12955,8 @@ func (c *ClientWithResponses) DrainWorkerWithBodyWithResponse(ctx context.Contex
 
 // DrainWorkerWithResponse Hand a worker nothing more
 //
-// It gives back what it has not started, finishes what runs, and ends as if its process had been told to.
+// It gives back what it has not started, finishes what runs, and ends as if its process had been told to. A process that holds nothing but the worker ends with
+// it, and whatever starts processes may start the next; one that has an engine too goes on without a worker.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

@@ -98,6 +98,7 @@ func setText(s shard.Set, most int) string {
 // parseSet reads a set of shards as the API writes it: 0-99,117. field is where it stands, for the refusal.
 func parseSet(field, text string) (shard.Set, error) {
 	var ranges []shard.Range
+	at := 0 // where the part begins
 	for part := range strings.SplitSeq(text, ",") {
 		from, to, isRange := strings.Cut(strings.TrimSpace(part), "-")
 		lo, err := strconv.ParseInt(strings.TrimSpace(from), 10, 32)
@@ -106,8 +107,9 @@ func parseSet(field, text string) (shard.Set, error) {
 			hi, err = strconv.ParseInt(strings.TrimSpace(to), 10, 32)
 		}
 		if err != nil || lo < 0 || hi < lo || hi > maxIndex {
-			return shard.Set{}, problem.Field(field, "%.40q is no set of shards: write indices from 0 to %d and ranges of them, such as 0-99,117", part, maxIndex)
+			return shard.Set{}, problem.Field(field, "%.40q at character %d is no set of shards: write indices from 0 to %d and ranges of them, such as 0-99,117", part, at+1, maxIndex)
 		}
+		at += len(part) + 1
 		ranges = append(ranges, shard.Range{Lo: int32(lo), Hi: int32(hi) + 1})
 	}
 	return shard.OfRanges(ranges...), nil

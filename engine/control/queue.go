@@ -78,6 +78,9 @@ func (c *Client) SetQueue(ctx context.Context, q QueueConfig, who Who) ([]Touch,
 
 // ClearQueue takes a queue's settings back to the defaults. One without settings changes nothing.
 func (c *Client) ClearQueue(ctx context.Context, name string, who Who) ([]Touch, error) {
+	if err := queueName(name); err != nil {
+		return nil, err
+	}
 	return c.admin(ctx, "clear_queue", "queue/"+name, who, func(ctx context.Context, q *db.Queries) ([]Touch, map[string]any, error) {
 		n, err := q.DeleteQueue(ctx, db.DeleteQueueParams{Namespace: c.cfg.Namespace, Name: name})
 		if err != nil || n == 0 {
