@@ -1,0 +1,83 @@
+package sql
+
+// The parts of AX that have a role.
+const (
+	engine = "engine"
+	worker = "worker"
+	api    = "api"
+	reader = "reader"
+)
+
+var parts = []string{engine, worker, api, reader}
+
+var privilegeNames = map[rune]string{'S': "SELECT", 'I': "INSERT", 'U': "UPDATE", 'D': "DELETE"}
+
+// of is what engine, worker and api may do with a table: S select, I insert, U update, D delete.
+func of(e, w, a string) map[string]string { return map[string]string{engine: e, worker: w, api: a} }
+
+// grants are what each part needs, by table. A table that is not here belongs to nobody but its owner: a test runs every
+// statement of every part and fails for what is missing, and for what no statement needs. The audit is appended to, and
+// changed by nobody. The engine owns the tables that are cut by day.
+var grants = map[string]map[string]string{
+	"schema_version": of("S", "S", "S"),
+	"lease":          of("SIU", "", "S"),
+	"lease_term":     of("I", "", ""),
+	"partition":      of("SIUD", "", "S"),
+
+	"flow":         of("S", "IU", "SIU"),
+	"flow_version": of("S", "SI", "SI"),
+
+	"run":         of("SIUD", "SI", "SIU"),
+	"stage":       of("SIUD", "SIU", "SIU"),
+	"shard_input": of("SIUD", "SI", "S"),
+	"result":      of("SIUD", "SI", "S"),
+	"journal":     of("SIUD", "I", "SI"),
+	"run_label":   of("SIUD", "SI", "SI"),
+	"log":         of("SIUD", "I", "S"),
+	"run_key":     of("SD", "SID", "SID"),
+
+	"ready":  of("SIUD", "SIUD", "SIUD"),
+	"flight": of("SIUD", "SUD", "SUD"),
+	"parked": of("SIUD", "SIUD", "SIUD"),
+	"expiry": of("SID", "SID", "SID"),
+	"child":  of("S", "SI", "S"),
+	"worker": of("SD", "SIUD", "SU"),
+	"ask":    of("SI", "SID", "SI"),
+
+	"setting": of("S", "S", "SIU"),
+	"hold":    of("S", "", "SID"),
+	"queue":   of("SU", "S", "SIUD"),
+	"circuit": of("SIU", "S", "SIU"),
+	"rate":    of("SIUD", "", ""),
+	"pool":    of("", "S", "SIUD"),
+	"learned": of("SIU", "", ""),
+	"replay":  of("SU", "", "SIU"),
+
+	"webhook":  of("SU", "", "SIUD"),
+	"delivery": of("SIUD", "", "SIUD"),
+
+	"audit":   of("I", "", "SI"),
+	"token":   of("", "", "SIU"),
+	"session": of("", "", "SIUD"),
+}
+
+// locks are the columns that a part may update only because a row lock (FOR SHARE and the like) asks for UPDATE of some column,
+// by table: each is one that does no harm.
+var locks = map[string]map[string]string{
+	"run":       {worker: "trace_id"},
+	"partition": {api: "day"},
+}
+
+// unread are the columns that readers do not see besides all of type bytea, which is what payloads, errors and hashes are; "*" is
+// all of them, and so is every table that is not here.
+var unread = map[string][]string{
+	"schema_version": nil, "lease": nil, "lease_term": nil, "partition": nil,
+	"flow": nil, "flow_version": nil,
+	"run": nil, "run_label": nil, "stage": nil, "result": nil, "journal": nil, "run_key": nil,
+	"ready": nil, "flight": nil, "parked": nil, "expiry": nil, "child": nil, "worker": nil, "ask": nil,
+	"setting": nil, "hold": nil, "queue": nil, "circuit": nil, "rate": nil, "pool": nil, "learned": nil, "replay": nil,
+	"audit": nil, "token": nil,
+	"shard_input": {"*"}, "session": {"*"}, "log": {"*"},
+	"webhook":  {"url"}, // many receivers take a secret in the address
+	"delivery": nil,
+}
