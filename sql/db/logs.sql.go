@@ -173,10 +173,65 @@ func (q *Queries) LogLines(ctx context.Context, arg LogLinesParams) ([]LogLinesR
 	return items, nil
 }
 
+const runningTasks = `-- name: RunningTasks :many
+WITH mine AS MATERIALIZED (
+    SELECT f.id, f.worker_id, f.ord, f.generation, f.attempt FROM ax.flight f
+    WHERE f.run_id = $2 AND ($3::int = -1 OR f.ord = $3)
+), said AS MATERIALIZED (
+    SELECT jsonb_array_elements(w.running) AS task FROM ax.worker w WHERE w.id IN (SELECT m.worker_id FROM mine m)
+)
+SELECT m.id, m.worker_id, m.ord, m.generation, m.attempt, s.task::text AS task
+FROM said s JOIN mine m ON m.id = CAST((s.task->>'execution') AS uuid)
+ORDER BY CAST((s.task->>'started') AS timestamptz), m.id, CAST((s.task->>'index') AS int) LIMIT $1
+`
+
+type RunningTasksParams struct {
+	Most  int32
+	RunID uuid.UUID
+	Ord   int32
+}
+
+type RunningTasksRow struct {
+	ID         uuid.UUID
+	WorkerID   uuid.UUID
+	Ord        int16
+	Generation int16
+	Attempt    int16
+	Task       string
+}
+
+// What workers say of a run's tasks that have run for longer than a heartbeat, the longest first.
+func (q *Queries) RunningTasks(ctx context.Context, arg RunningTasksParams) ([]RunningTasksRow, error) {
+	rows, err := q.db.Query(ctx, runningTasks, arg.Most, arg.RunID, arg.Ord)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []RunningTasksRow
+	for rows.Next() {
+		var i RunningTasksRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.WorkerID,
+			&i.Ord,
+			&i.Generation,
+			&i.Attempt,
+			&i.Task,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const scanLogs = `-- name: ScanLogs :many
 WITH s AS MATERIALIZED (SELECT CAST(($9::text) AS pg_snapshot) AS upto, pg_snapshot_xmax(pg_current_snapshot()) AS future)
 SELECT l.id, coalesce((($1::int = -1 OR l.ord = $1) AND ($2::int = -2 OR l.shard = $2) AND ($3::int = 0 OR l.attempt = $3) AND l.level >= $4::smallint
-       AND ($5::text = '' OR strpos(lower(l.message), $5::text) > 0 OR strpos(lower(l.attributes), $5::text) > 0)), false)::bool AS asked
+       AND ($5::text = '' OR strpos(lower(l.message), lower($5::text)) > 0 OR strpos(lower(l.attributes), lower($5::text)) > 0)), false)::bool AS asked
 FROM ax.log l
 WHERE l.run_id = $6 AND l.id > $7 AND (pg_visible_in_snapshot(l.tx, (SELECT upto FROM s)) OR l.tx >= (SELECT future FROM s))
 ORDER BY l.id LIMIT $8
@@ -233,7 +288,7 @@ func (q *Queries) ScanLogs(ctx context.Context, arg ScanLogsParams) ([]ScanLogsR
 const scanLogsBack = `-- name: ScanLogsBack :many
 WITH s AS MATERIALIZED (SELECT CAST(($9::text) AS pg_snapshot) AS upto, pg_snapshot_xmax(pg_current_snapshot()) AS future)
 SELECT l.id, coalesce((($1::int = -1 OR l.ord = $1) AND ($2::int = -2 OR l.shard = $2) AND ($3::int = 0 OR l.attempt = $3) AND l.level >= $4::smallint
-       AND ($5::text = '' OR strpos(lower(l.message), $5::text) > 0 OR strpos(lower(l.attributes), $5::text) > 0)), false)::bool AS asked
+       AND ($5::text = '' OR strpos(lower(l.message), lower($5::text)) > 0 OR strpos(lower(l.attributes), lower($5::text)) > 0)), false)::bool AS asked
 FROM ax.log l
 WHERE l.run_id = $6 AND l.id < $7 AND (pg_visible_in_snapshot(l.tx, (SELECT upto FROM s)) OR l.tx >= (SELECT future FROM s))
 ORDER BY l.id DESC LIMIT $8
@@ -290,7 +345,7 @@ func (q *Queries) ScanLogsBack(ctx context.Context, arg ScanLogsBackParams) ([]S
 const scanLoudLogs = `-- name: ScanLoudLogs :many
 WITH s AS MATERIALIZED (SELECT CAST(($9::text) AS pg_snapshot) AS upto, pg_snapshot_xmax(pg_current_snapshot()) AS future)
 SELECT l.id, coalesce((($1::int = -1 OR l.ord = $1) AND ($2::int = -2 OR l.shard = $2) AND ($3::int = 0 OR l.attempt = $3) AND l.level >= $4::smallint
-       AND ($5::text = '' OR strpos(lower(l.message), $5::text) > 0 OR strpos(lower(l.attributes), $5::text) > 0)), false)::bool AS asked
+       AND ($5::text = '' OR strpos(lower(l.message), lower($5::text)) > 0 OR strpos(lower(l.attributes), lower($5::text)) > 0)), false)::bool AS asked
 FROM ax.log l
 WHERE l.run_id = $6 AND l.level >= 4 AND l.id > $7 AND (pg_visible_in_snapshot(l.tx, (SELECT upto FROM s)) OR l.tx >= (SELECT future FROM s))
 ORDER BY l.id LIMIT $8
@@ -347,7 +402,7 @@ func (q *Queries) ScanLoudLogs(ctx context.Context, arg ScanLoudLogsParams) ([]S
 const scanLoudLogsBack = `-- name: ScanLoudLogsBack :many
 WITH s AS MATERIALIZED (SELECT CAST(($9::text) AS pg_snapshot) AS upto, pg_snapshot_xmax(pg_current_snapshot()) AS future)
 SELECT l.id, coalesce((($1::int = -1 OR l.ord = $1) AND ($2::int = -2 OR l.shard = $2) AND ($3::int = 0 OR l.attempt = $3) AND l.level >= $4::smallint
-       AND ($5::text = '' OR strpos(lower(l.message), $5::text) > 0 OR strpos(lower(l.attributes), $5::text) > 0)), false)::bool AS asked
+       AND ($5::text = '' OR strpos(lower(l.message), lower($5::text)) > 0 OR strpos(lower(l.attributes), lower($5::text)) > 0)), false)::bool AS asked
 FROM ax.log l
 WHERE l.run_id = $6 AND l.level >= 4 AND l.id < $7 AND (pg_visible_in_snapshot(l.tx, (SELECT upto FROM s)) OR l.tx >= (SELECT future FROM s))
 ORDER BY l.id DESC LIMIT $8
@@ -404,7 +459,7 @@ func (q *Queries) ScanLoudLogsBack(ctx context.Context, arg ScanLoudLogsBackPara
 const scanNewLogs = `-- name: ScanNewLogs :many
 WITH s AS MATERIALIZED (SELECT CAST(($10::text) AS pg_snapshot) AS upto, CAST(($11::text) AS pg_snapshot) AS since)
 SELECT l.id, l.tx::text AS tx, coalesce((($1::int = -1 OR l.ord = $1) AND ($2::int = -2 OR l.shard = $2) AND ($3::int = 0 OR l.attempt = $3) AND l.level >= $4::smallint
-       AND ($5::text = '' OR strpos(lower(l.message), $5::text) > 0 OR strpos(lower(l.attributes), $5::text) > 0)), false)::bool AS asked
+       AND ($5::text = '' OR strpos(lower(l.message), lower($5::text)) > 0 OR strpos(lower(l.attributes), lower($5::text)) > 0)), false)::bool AS asked
 FROM ax.log l
 WHERE l.run_id = $6 AND (l.tx, l.id) > (CAST(($7::text) AS xid8), $8::uuid)
   AND pg_visible_in_snapshot(l.tx, (SELECT upto FROM s)) AND NOT pg_visible_in_snapshot(l.tx, (SELECT since FROM s))
@@ -467,7 +522,7 @@ func (q *Queries) ScanNewLogs(ctx context.Context, arg ScanNewLogsParams) ([]Sca
 const scanTaskLogs = `-- name: ScanTaskLogs :many
 WITH s AS MATERIALIZED (SELECT CAST(($9::text) AS pg_snapshot) AS upto, pg_snapshot_xmax(pg_current_snapshot()) AS future)
 SELECT l.id, coalesce((($1::int = 0 OR l.attempt = $1) AND l.level >= $2::smallint
-       AND ($3::text = '' OR strpos(lower(l.message), $3::text) > 0 OR strpos(lower(l.attributes), $3::text) > 0)), false)::bool AS asked
+       AND ($3::text = '' OR strpos(lower(l.message), lower($3::text)) > 0 OR strpos(lower(l.attributes), lower($3::text)) > 0)), false)::bool AS asked
 FROM ax.log l
 WHERE l.run_id = $4 AND l.ord = $5 AND l.shard = $6 AND l.id > $7 AND (pg_visible_in_snapshot(l.tx, (SELECT upto FROM s)) OR l.tx >= (SELECT future FROM s))
 ORDER BY l.id LIMIT $8
@@ -524,7 +579,7 @@ func (q *Queries) ScanTaskLogs(ctx context.Context, arg ScanTaskLogsParams) ([]S
 const scanTaskLogsBack = `-- name: ScanTaskLogsBack :many
 WITH s AS MATERIALIZED (SELECT CAST(($9::text) AS pg_snapshot) AS upto, pg_snapshot_xmax(pg_current_snapshot()) AS future)
 SELECT l.id, coalesce((($1::int = 0 OR l.attempt = $1) AND l.level >= $2::smallint
-       AND ($3::text = '' OR strpos(lower(l.message), $3::text) > 0 OR strpos(lower(l.attributes), $3::text) > 0)), false)::bool AS asked
+       AND ($3::text = '' OR strpos(lower(l.message), lower($3::text)) > 0 OR strpos(lower(l.attributes), lower($3::text)) > 0)), false)::bool AS asked
 FROM ax.log l
 WHERE l.run_id = $4 AND l.ord = $5 AND l.shard = $6 AND l.id < $7 AND (pg_visible_in_snapshot(l.tx, (SELECT upto FROM s)) OR l.tx >= (SELECT future FROM s))
 ORDER BY l.id DESC LIMIT $8

@@ -26,7 +26,7 @@ FROM ax.log l WHERE l.run_id = @run_id AND l.id = ANY(@ids::uuid[]) ORDER BY l.i
 -- A run's lines, in the order of time.
 WITH s AS MATERIALIZED (SELECT CAST((@upto::text) AS pg_snapshot) AS upto, pg_snapshot_xmax(pg_current_snapshot()) AS future)
 SELECT l.id, coalesce(((@ord::int = -1 OR l.ord = @ord) AND (@shard::int = -2 OR l.shard = @shard) AND (@attempt::int = 0 OR l.attempt = @attempt) AND l.level >= @level::smallint
-       AND (@text::text = '' OR strpos(lower(l.message), @text::text) > 0 OR strpos(lower(l.attributes), @text::text) > 0)), false)::bool AS asked
+       AND (@text::text = '' OR strpos(lower(l.message), lower(@text::text)) > 0 OR strpos(lower(l.attributes), lower(@text::text)) > 0)), false)::bool AS asked
 FROM ax.log l
 WHERE l.run_id = @run_id AND l.id > @past AND (pg_visible_in_snapshot(l.tx, (SELECT upto FROM s)) OR l.tx >= (SELECT future FROM s))
 ORDER BY l.id LIMIT @most;
@@ -35,7 +35,7 @@ ORDER BY l.id LIMIT @most;
 -- A run's lines of warn and above, in the order of time.
 WITH s AS MATERIALIZED (SELECT CAST((@upto::text) AS pg_snapshot) AS upto, pg_snapshot_xmax(pg_current_snapshot()) AS future)
 SELECT l.id, coalesce(((@ord::int = -1 OR l.ord = @ord) AND (@shard::int = -2 OR l.shard = @shard) AND (@attempt::int = 0 OR l.attempt = @attempt) AND l.level >= @level::smallint
-       AND (@text::text = '' OR strpos(lower(l.message), @text::text) > 0 OR strpos(lower(l.attributes), @text::text) > 0)), false)::bool AS asked
+       AND (@text::text = '' OR strpos(lower(l.message), lower(@text::text)) > 0 OR strpos(lower(l.attributes), lower(@text::text)) > 0)), false)::bool AS asked
 FROM ax.log l
 WHERE l.run_id = @run_id AND l.level >= 4 AND l.id > @past AND (pg_visible_in_snapshot(l.tx, (SELECT upto FROM s)) OR l.tx >= (SELECT future FROM s))
 ORDER BY l.id LIMIT @most;
@@ -44,7 +44,7 @@ ORDER BY l.id LIMIT @most;
 -- One task's lines, in the order of time.
 WITH s AS MATERIALIZED (SELECT CAST((@upto::text) AS pg_snapshot) AS upto, pg_snapshot_xmax(pg_current_snapshot()) AS future)
 SELECT l.id, coalesce(((@attempt::int = 0 OR l.attempt = @attempt) AND l.level >= @level::smallint
-       AND (@text::text = '' OR strpos(lower(l.message), @text::text) > 0 OR strpos(lower(l.attributes), @text::text) > 0)), false)::bool AS asked
+       AND (@text::text = '' OR strpos(lower(l.message), lower(@text::text)) > 0 OR strpos(lower(l.attributes), lower(@text::text)) > 0)), false)::bool AS asked
 FROM ax.log l
 WHERE l.run_id = @run_id AND l.ord = @ord AND l.shard = @shard AND l.id > @past AND (pg_visible_in_snapshot(l.tx, (SELECT upto FROM s)) OR l.tx >= (SELECT future FROM s))
 ORDER BY l.id LIMIT @most;
@@ -53,7 +53,7 @@ ORDER BY l.id LIMIT @most;
 -- A run's lines, backwards.
 WITH s AS MATERIALIZED (SELECT CAST((@upto::text) AS pg_snapshot) AS upto, pg_snapshot_xmax(pg_current_snapshot()) AS future)
 SELECT l.id, coalesce(((@ord::int = -1 OR l.ord = @ord) AND (@shard::int = -2 OR l.shard = @shard) AND (@attempt::int = 0 OR l.attempt = @attempt) AND l.level >= @level::smallint
-       AND (@text::text = '' OR strpos(lower(l.message), @text::text) > 0 OR strpos(lower(l.attributes), @text::text) > 0)), false)::bool AS asked
+       AND (@text::text = '' OR strpos(lower(l.message), lower(@text::text)) > 0 OR strpos(lower(l.attributes), lower(@text::text)) > 0)), false)::bool AS asked
 FROM ax.log l
 WHERE l.run_id = @run_id AND l.id < @past AND (pg_visible_in_snapshot(l.tx, (SELECT upto FROM s)) OR l.tx >= (SELECT future FROM s))
 ORDER BY l.id DESC LIMIT @most;
@@ -62,7 +62,7 @@ ORDER BY l.id DESC LIMIT @most;
 -- A run's lines of warn and above, backwards.
 WITH s AS MATERIALIZED (SELECT CAST((@upto::text) AS pg_snapshot) AS upto, pg_snapshot_xmax(pg_current_snapshot()) AS future)
 SELECT l.id, coalesce(((@ord::int = -1 OR l.ord = @ord) AND (@shard::int = -2 OR l.shard = @shard) AND (@attempt::int = 0 OR l.attempt = @attempt) AND l.level >= @level::smallint
-       AND (@text::text = '' OR strpos(lower(l.message), @text::text) > 0 OR strpos(lower(l.attributes), @text::text) > 0)), false)::bool AS asked
+       AND (@text::text = '' OR strpos(lower(l.message), lower(@text::text)) > 0 OR strpos(lower(l.attributes), lower(@text::text)) > 0)), false)::bool AS asked
 FROM ax.log l
 WHERE l.run_id = @run_id AND l.level >= 4 AND l.id < @past AND (pg_visible_in_snapshot(l.tx, (SELECT upto FROM s)) OR l.tx >= (SELECT future FROM s))
 ORDER BY l.id DESC LIMIT @most;
@@ -71,7 +71,7 @@ ORDER BY l.id DESC LIMIT @most;
 -- One task's lines, backwards.
 WITH s AS MATERIALIZED (SELECT CAST((@upto::text) AS pg_snapshot) AS upto, pg_snapshot_xmax(pg_current_snapshot()) AS future)
 SELECT l.id, coalesce(((@attempt::int = 0 OR l.attempt = @attempt) AND l.level >= @level::smallint
-       AND (@text::text = '' OR strpos(lower(l.message), @text::text) > 0 OR strpos(lower(l.attributes), @text::text) > 0)), false)::bool AS asked
+       AND (@text::text = '' OR strpos(lower(l.message), lower(@text::text)) > 0 OR strpos(lower(l.attributes), lower(@text::text)) > 0)), false)::bool AS asked
 FROM ax.log l
 WHERE l.run_id = @run_id AND l.ord = @ord AND l.shard = @shard AND l.id < @past AND (pg_visible_in_snapshot(l.tx, (SELECT upto FROM s)) OR l.tx >= (SELECT future FROM s))
 ORDER BY l.id DESC LIMIT @most;
@@ -80,8 +80,20 @@ ORDER BY l.id DESC LIMIT @most;
 -- A run's lines that upto shows and since does not, in the order of transactions.
 WITH s AS MATERIALIZED (SELECT CAST((@upto::text) AS pg_snapshot) AS upto, CAST((@since::text) AS pg_snapshot) AS since)
 SELECT l.id, l.tx::text AS tx, coalesce(((@ord::int = -1 OR l.ord = @ord) AND (@shard::int = -2 OR l.shard = @shard) AND (@attempt::int = 0 OR l.attempt = @attempt) AND l.level >= @level::smallint
-       AND (@text::text = '' OR strpos(lower(l.message), @text::text) > 0 OR strpos(lower(l.attributes), @text::text) > 0)), false)::bool AS asked
+       AND (@text::text = '' OR strpos(lower(l.message), lower(@text::text)) > 0 OR strpos(lower(l.attributes), lower(@text::text)) > 0)), false)::bool AS asked
 FROM ax.log l
 WHERE l.run_id = @run_id AND (l.tx, l.id) > (CAST((@past_tx::text) AS xid8), @past::uuid)
   AND pg_visible_in_snapshot(l.tx, (SELECT upto FROM s)) AND NOT pg_visible_in_snapshot(l.tx, (SELECT since FROM s))
 ORDER BY l.tx, l.id LIMIT @most;
+
+-- name: RunningTasks :many
+-- What workers say of a run's tasks that have run for longer than a heartbeat, the longest first.
+WITH mine AS MATERIALIZED (
+    SELECT f.id, f.worker_id, f.ord, f.generation, f.attempt FROM ax.flight f
+    WHERE f.run_id = @run_id AND (@ord::int = -1 OR f.ord = @ord)
+), said AS MATERIALIZED (
+    SELECT jsonb_array_elements(w.running) AS task FROM ax.worker w WHERE w.id IN (SELECT m.worker_id FROM mine m)
+)
+SELECT m.id, m.worker_id, m.ord, m.generation, m.attempt, s.task::text AS task
+FROM said s JOIN mine m ON m.id = CAST((s.task->>'execution') AS uuid)
+ORDER BY CAST((s.task->>'started') AS timestamptz), m.id, CAST((s.task->>'index') AS int) LIMIT @most;
