@@ -19,11 +19,14 @@ import (
 	"axflow/engine/control"
 	"axflow/engine/dispatch"
 	"axflow/engine/dispatch/board"
+	"axflow/engine/late"
 	"axflow/engine/leader"
 	"axflow/engine/replay"
 	"axflow/engine/resolve"
+	"axflow/engine/webhook"
 	axsql "axflow/sql"
 	"axflow/sql/hint"
+	"axflow/sql/payload"
 	"axflow/sql/versions"
 )
 
@@ -33,7 +36,7 @@ const LeaseName = "leader"
 // Config says how an Engine runs. Only ConnConfig and Bus are required.
 type Config struct {
 	// ConnConfig opens the engine's own connections: one for the lease, one for the clock, and, while it leads,
-	// five to seven more. Not through a transaction pooler.
+	// five to eight more. Not through a transaction pooler.
 	ConnConfig *pgx.ConnConfig
 	// Bus carries hints; in one process with workers and clients, the same one.
 	Bus *hint.Bus
@@ -69,6 +72,12 @@ type Config struct {
 	Overload dispatch.Overload
 	// PerLane is how many waiting spans of one stage, queue and level are held in memory. Default 5,000.
 	PerLane int
+	// Codec opens the secrets of webhooks where clients seal them. nil: they do not.
+	Codec payload.Codec
+	// Webhooks say where deliveries to webhooks may go, beside the internet.
+	Webhooks webhook.Rules
+	// RunURL is the address of the page of runs, to which a run's id is added, for deliveries to webhooks. "": they name no page.
+	RunURL string
 	// PollOnly does without LISTEN, for poolers that do not have it; see hint.Config.
 	PollOnly bool
 	// Logger gets what operators must know. Default: slog.Default.
@@ -174,6 +183,8 @@ func (e *Engine) lead(ctx context.Context, term leader.Term) error {
 	g.Go(func() error { return t.scanner.Run(ctx) })
 	g.Go(func() error { return t.gauge.Run(ctx) })
 	g.Go(func() error { return t.replays.Run(ctx) })
+	g.Go(func() error { return t.late.Run(ctx) })
+	g.Go(func() error { return t.webhooks.Run(ctx) })
 	g.Go(func() error { return t.forwardJumps(ctx) })
 	if err := g.Wait(); err != nil && !errors.Is(err, axsql.ErrFenced) {
 		return fmt.Errorf("leading: %w", err)
@@ -192,7 +203,7 @@ func (e *Engine) pool(ctx context.Context, term leader.Term) (*pgxpool.Pool, err
 	term.Configure(cfg.ConnConfig)
 	axsql.ConfigurePool(cfg)
 	cfg.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
-	cfg.MaxConns, cfg.MinConns = 7, 0
+	cfg.MaxConns, cfg.MinConns = 8, 0
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("opening the leader's pool: %w", err)
@@ -202,23 +213,26 @@ func (e *Engine) pool(ctx context.Context, term leader.Term) (*pgxpool.Pool, err
 
 // term is the parts of one leadership.
 type term struct {
-	box     *hint.Box[hint.Engine]
-	loop    *dispatch.Loop
-	watch   *alive.Watch
-	scanner *scanner
-	replays *replay.Loop
-	gauge   *gauge
-	jumps   <-chan clock.Jump
-	stop    func()
-	jumped  chan struct{}
+	box      *hint.Box[hint.Engine]
+	loop     *dispatch.Loop
+	watch    *alive.Watch
+	scanner  *scanner
+	replays  *replay.Loop
+	late     *late.Loop
+	webhooks *webhook.Loop
+	gauge    *gauge
+	jumps    <-chan clock.Jump
+	stop     func()
+	jumped   chan struct{}
 }
 
 func (e *Engine) assemble(lead leader.Term, now *clock.Clock, pool *pgxpool.Pool, conns []*pgxpool.Conn) (*term, error) {
 	t := &term{box: e.cfg.Bus.SubscribeEngine(), jumped: make(chan struct{}, 1)}
 	t.jumps, t.stop = now.Subscribe()
 	fence := axsql.Fence{Name: LeaseName, Epoch: lead.Epoch}
+	deliver := make(chan struct{}, 1)
 	resolver := func() *resolve.Resolver {
-		return &resolve.Resolver{Versions: e.versions, Fence: fence, Logger: e.cfg.Logger, Stuck: &e.stats.Stuck}
+		return &resolve.Resolver{Versions: e.versions, Fence: fence, Logger: e.cfg.Logger, Stuck: &e.stats.Stuck, Told: poke(deliver)}
 	}
 	workers := make(chan []dispatch.Worker)
 	lookWorkers, lookRuns := make(chan struct{}, 1), make(chan struct{}, 1)
@@ -238,6 +252,9 @@ func (e *Engine) assemble(lead leader.Term, now *clock.Clock, pool *pgxpool.Pool
 		bus: e.cfg.Bus, stats: &e.stats, logger: e.cfg.Logger, orphans: orphans{pool: pool, bus: e.cfg.Bus, versions: e.versions,
 			who: control.Who{Actor: fmt.Sprintf("leader/%d", lead.Epoch), Reason: "the task that started it does not wait for it any more"}}}
 	t.replays = replay.New(replay.Config{Conn: leaderConn{conns[4]}, Fence: fence, Versions: e.versions, Tell: t.box.Put, Logger: e.cfg.Logger})
+	t.late = late.New(late.Config{Conn: pool, Fence: fence, Told: poke(deliver), Logger: e.cfg.Logger})
+	t.webhooks = webhook.New(webhook.Config{Conn: pool, Rules: e.cfg.Webhooks, Codec: e.cfg.Codec, Now: now.Now, Wake: deliver,
+		RunURL: e.cfg.RunURL, Actor: fmt.Sprintf("leader/%d", lead.Epoch), Logger: e.cfg.Logger})
 	t.gauge = &gauge{conn: leaderConn{conns[3]}, fence: fence, box: t.box, stats: &e.stats, logger: e.cfg.Logger}
 	return t, nil
 }

@@ -1881,9 +1881,12 @@ type Touch struct {
 
 // Webhook defines model for Webhook.
 type Webhook struct {
-	CreatedAt time.Time      `json:"created_at"`
-	CreatedBy string         `json:"created_by"`
-	Events    []WebhookEvent `json:"events"`
+	CreatedAt time.Time `json:"created_at"`
+	CreatedBy string    `json:"created_by"`
+
+	// DisabledAt Its receiver has answered with 410; a test or a redelivery enables it again
+	DisabledAt *time.Time     `json:"disabled_at,omitempty"`
+	Events     []WebhookEvent `json:"events"`
 
 	// FailingSince Nothing was taken since
 	FailingSince *time.Time         `json:"failing_since,omitempty"`
@@ -2890,12 +2893,12 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/webhooks/{webhook}/deliveries (the `ListDeliveries` operationId).
 	ListDeliveries(ctx context.Context, webhook WebhookPath, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Redeliver Try a delivery again, now
+	// Redeliver Try a delivery again, now, and enable a webhook that is disabled
 	//
 	// Corresponds with POST /api/v1/webhooks/{webhook}/deliveries/{delivery}/redeliver (the `Redeliver` operationId).
 	Redeliver(ctx context.Context, webhook WebhookPath, delivery openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// TestWebhook Send a `ping` now
+	// TestWebhook Send a `ping` now, and enable a webhook that is disabled
 	//
 	// Corresponds with POST /api/v1/webhooks/{webhook}/test (the `TestWebhook` operationId).
 	TestWebhook(ctx context.Context, webhook WebhookPath, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4149,7 +4152,7 @@ func (c *Client) ListDeliveries(ctx context.Context, webhook WebhookPath, params
 	return c.Client.Do(req)
 }
 
-// Redeliver Try a delivery again, now
+// Redeliver Try a delivery again, now, and enable a webhook that is disabled
 //
 // Corresponds with POST /api/v1/webhooks/{webhook}/deliveries/{delivery}/redeliver (the `Redeliver` operationId).
 func (c *Client) Redeliver(ctx context.Context, webhook WebhookPath, delivery openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4164,7 +4167,7 @@ func (c *Client) Redeliver(ctx context.Context, webhook WebhookPath, delivery op
 	return c.Client.Do(req)
 }
 
-// TestWebhook Send a `ping` now
+// TestWebhook Send a `ping` now, and enable a webhook that is disabled
 //
 // Corresponds with POST /api/v1/webhooks/{webhook}/test (the `TestWebhook` operationId).
 func (c *Client) TestWebhook(ctx context.Context, webhook WebhookPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8420,14 +8423,14 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/webhooks/{webhook}/deliveries (the `ListDeliveries` operationId).
 	ListDeliveriesWithResponse(ctx context.Context, webhook WebhookPath, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*ListDeliveriesResponse, error)
 
-	// RedeliverWithResponse Try a delivery again, now
+	// RedeliverWithResponse Try a delivery again, now, and enable a webhook that is disabled
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/webhooks/{webhook}/deliveries/{delivery}/redeliver (the `Redeliver` operationId).
 	RedeliverWithResponse(ctx context.Context, webhook WebhookPath, delivery openapi_types.UUID, reqEditors ...RequestEditorFn) (*RedeliverResponse, error)
 
-	// TestWebhookWithResponse Send a `ping` now
+	// TestWebhookWithResponse Send a `ping` now, and enable a webhook that is disabled
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -12898,7 +12901,7 @@ func (c *ClientWithResponses) ListDeliveriesWithResponse(ctx context.Context, we
 	return ParseListDeliveriesResponse(rsp)
 }
 
-// RedeliverWithResponse Try a delivery again, now
+// RedeliverWithResponse Try a delivery again, now, and enable a webhook that is disabled
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12911,7 +12914,7 @@ func (c *ClientWithResponses) RedeliverWithResponse(ctx context.Context, webhook
 	return ParseRedeliverResponse(rsp)
 }
 
-// TestWebhookWithResponse Send a `ping` now
+// TestWebhookWithResponse Send a `ping` now, and enable a webhook that is disabled
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -16010,10 +16013,10 @@ type ServerInterface interface {
 	// ListDeliveries What was delivered or not, newest first
 	// (GET /api/v1/webhooks/{webhook}/deliveries)
 	ListDeliveries(ctx echo.Context, webhook WebhookPath, params ListDeliveriesParams) error
-	// Redeliver Try a delivery again, now
+	// Redeliver Try a delivery again, now, and enable a webhook that is disabled
 	// (POST /api/v1/webhooks/{webhook}/deliveries/{delivery}/redeliver)
 	Redeliver(ctx echo.Context, webhook WebhookPath, delivery openapi_types.UUID) error
-	// TestWebhook Send a `ping` now
+	// TestWebhook Send a `ping` now, and enable a webhook that is disabled
 	// (POST /api/v1/webhooks/{webhook}/test)
 	TestWebhook(ctx echo.Context, webhook WebhookPath) error
 	// ListWorkers Workers, oldest first
@@ -20588,10 +20591,10 @@ type StrictServerInterface interface {
 	// ListDeliveries What was delivered or not, newest first
 	// (GET /api/v1/webhooks/{webhook}/deliveries)
 	ListDeliveries(ctx context.Context, request ListDeliveriesRequestObject) (ListDeliveriesResponseObject, error)
-	// Redeliver Try a delivery again, now
+	// Redeliver Try a delivery again, now, and enable a webhook that is disabled
 	// (POST /api/v1/webhooks/{webhook}/deliveries/{delivery}/redeliver)
 	Redeliver(ctx context.Context, request RedeliverRequestObject) (RedeliverResponseObject, error)
-	// TestWebhook Send a `ping` now
+	// TestWebhook Send a `ping` now, and enable a webhook that is disabled
 	// (POST /api/v1/webhooks/{webhook}/test)
 	TestWebhook(ctx context.Context, request TestWebhookRequestObject) (TestWebhookResponseObject, error)
 	// ListWorkers Workers, oldest first

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"axflow/engine/webhook"
 	"axflow/flow"
 	"axflow/internal/uuid7"
 	"axflow/sql/db"
@@ -32,6 +33,8 @@ type Config struct {
 	Now func() time.Time
 	// Codec seals params and outputs on their way to the database, and opens them. nil: they are stored as they are.
 	Codec payload.Codec
+	// Webhooks say where webhooks may lead, beside the internet. They should be the engine's.
+	Webhooks webhook.Rules
 	// Poll is how often Wait looks by itself. Default 2 s.
 	Poll time.Duration
 }

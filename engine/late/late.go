@@ -34,9 +34,7 @@ type Config struct {
 	// Every is how often late runs are looked for. Default 5 s.
 	Every time.Duration
 	// Told is called when there is something to deliver.
-	Told func()
-	// Noted is called with the runs that were noted, after the commit. nil: nobody is.
-	Noted  func(runs []uuid.UUID)
+	Told   func()
 	Logger *slog.Logger
 }
 
@@ -117,9 +115,6 @@ func (l *Loop) step(ctx context.Context) (noted int, err error) {
 	}
 	if told > 0 && l.cfg.Told != nil {
 		l.cfg.Told()
-	}
-	if l.cfg.Noted != nil {
-		l.cfg.Noted(runs)
 	}
 	return len(p.RunIds), nil
 }

@@ -44,6 +44,7 @@ type Resolver struct {
 	Fence    axsql.Fence
 	Logger   *slog.Logger
 	Stuck    *atomic.Uint64 // counts runs that were set aside
+	Told     func()         // is called when a run has ended that webhooks are to be told of; nil: nobody is
 }
 
 // News is what to look at.
@@ -124,6 +125,9 @@ func (r *Resolver) Resolve(ctx context.Context, conn Conn, news News, room Room)
 	}
 	if err := w.commit(ctx, conn); err != nil {
 		return Answer{Refused: w.grants()}, fmt.Errorf("resolving %d runs: %w", len(works), axsql.Fenced(err))
+	}
+	if w.told && r.Told != nil {
+		r.Told()
 	}
 	r.wake(ctx, conn, w.awaited, &a)
 	return a, nil

@@ -30,6 +30,7 @@ type writing struct {
 	ending map[uuid.UUID]*work
 	// awaited are runs that have ended and that tasks of other runs wait for.
 	awaited []uuid.UUID
+	told    bool // there are deliveries to webhooks
 }
 
 func (w *writing) decide(x *work) {
@@ -192,6 +193,7 @@ func (w *writing) receive(applied []db.ApplyDecisionsRow, ended []db.EndRunsRow)
 	a.Refused = w.grants()
 	for _, e := range ended {
 		a.Ended = append(a.Ended, e.RunID)
+		w.told = w.told || e.Told
 		x := w.ending[e.RunID]
 		if x.child {
 			w.awaited = append(w.awaited, e.RunID)

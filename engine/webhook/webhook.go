@@ -54,8 +54,6 @@ type Config struct {
 	Wake <-chan struct{}
 	// Every is how often the loop looks by itself. Default 2 s.
 	Every time.Duration
-	// Rand gives random numbers of [0, 1), by which pauses differ. nil: they do not.
-	Rand func() float64
 	// RunURL is the address of the page of runs, to which a run's id is added; "": deliveries name no page.
 	RunURL string
 	// RootCAs and the like of https. nil: the system's.
@@ -240,7 +238,7 @@ func (l *Loop) settle(ctx context.Context, row db.ClaimDeliveriesRow, out outcom
 	if out.err != nil {
 		text := out.err.Error()
 		p.Error, p.State = &text, "pending"
-		pause, again := pauseAfter(int(row.Tried), time.Duration(row.AgeS*float64(time.Second)), out.retryAfter, l.rand())
+		pause, again := pauseAfter(int(row.Tried), time.Duration(row.AgeS*float64(time.Second)), out.retryAfter, jitter(row.ID))
 		if p.PauseS = pause.Seconds(); !again || p.Gone {
 			p.State = "failed"
 		}
@@ -266,12 +264,8 @@ func (l *Loop) disable(ctx context.Context, q *db.Queries, row db.ClaimDeliverie
 		Target: "webhook/" + row.WebhookID.String(), Reason: text})
 }
 
-func (l *Loop) rand() float64 {
-	if l.cfg.Rand == nil {
-		return 0
-	}
-	return l.cfg.Rand()
-}
+// jitter is a number of [0, 1) by which the pauses of one delivery differ from those of another: ids are random.
+func jitter(id uuid.UUID) float64 { return float64(id[15]) / 256 }
 
 // drop deletes old deliveries, and those of webhooks that are gone.
 func (l *Loop) drop(ctx context.Context, q *db.Queries) error {

@@ -306,6 +306,19 @@ func (q *Queries) DropOldDeliveries(ctx context.Context, arg DropOldDeliveriesPa
 	return result.RowsAffected(), nil
 }
 
+const dropPendingOf = `-- name: DropPendingOf :execrows
+DELETE FROM ax.delivery WHERE webhook_id = $1 AND state = 'pending'
+`
+
+// What a webhook that is deleted will not get.
+func (q *Queries) DropPendingOf(ctx context.Context, webhookID uuid.UUID) (int64, error) {
+	result, err := q.db.Exec(ctx, dropPendingOf, webhookID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const dropWebhook = `-- name: DropWebhook :one
 DELETE FROM ax.webhook WHERE namespace = $1 AND id = $2 RETURNING name, url
 `

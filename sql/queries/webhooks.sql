@@ -154,3 +154,7 @@ FROM ax.delivery
 WHERE webhook_id = @webhook_id AND namespace = @namespace AND (created_at, id) < (@before::timestamptz, @before_id::uuid)
 ORDER BY created_at DESC, id DESC
 LIMIT @most;
+
+-- name: DropPendingOf :execrows
+-- What a webhook that is deleted will not get.
+DELETE FROM ax.delivery WHERE webhook_id = @webhook_id AND state = 'pending';
