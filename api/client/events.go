@@ -193,6 +193,10 @@ func (s *stream) connect(ctx context.Context) error {
 
 // frame takes one frame.
 func (s *stream) frame(f frame) error {
+	if f.data == nil {
+		s.last = f.id
+		return nil
+	}
 	e := Event{Kind: EventKind(f.event)}
 	var err error
 	switch e.Kind {

@@ -18,8 +18,8 @@ type frame struct {
 	data      []byte
 }
 
-// readFrames reads an event stream as the HTML standard says, and hands on what has data. alive is told of every line. It returns
-// take's first error, and io.ErrUnexpectedEOF at the end of the stream, which has none of its own.
+// readFrames reads an event stream as the HTML standard says, and hands on each event; one without data is an id alone. alive is told
+// of every line. It returns take's first error, and io.ErrUnexpectedEOF at the end of the stream, which has none of its own.
 func readFrames(r io.Reader, alive func(), take func(frame) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 4096), maxLine)
@@ -28,13 +28,8 @@ func readFrames(r io.Reader, alive func(), take func(frame) error) error {
 		alive()
 		line := lines.Bytes()
 		if len(line) == 0 {
-			if f.data != nil {
-				if f.event == "" {
-					f.event = "message"
-				}
-				if err := take(f); err != nil {
-					return err
-				}
+			if err := take(f); err != nil {
+				return err
 			}
 			f = frame{id: f.id}
 			continue
@@ -52,10 +47,7 @@ func readFrames(r io.Reader, alive func(), take func(frame) error) error {
 			if f.data != nil {
 				f.data = append(f.data, '\n')
 			}
-			f.data = append(f.data, value...)
-			if f.data == nil {
-				f.data = []byte{}
-			}
+			f.data = append(append([]byte{}, f.data...), value...)
 		}
 	}
 	switch err := lines.Err(); {

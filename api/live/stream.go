@@ -44,11 +44,14 @@ func (s *Stream) VisitStreamEventsResponse(w http.ResponseWriter) error {
 	defer rest.Stop()
 	<-rest.C
 	wake, due := s.client.wake, true
+	began := false
 	for {
 		if due {
 			due = false
 			frames, id := s.hub.take(s.client)
-			if len(frames) > 0 {
+			// A client that loses its connection before the first frame must come back to where it was, too: the first id comes at once.
+			if len(frames) > 0 || !began {
+				began = true
 				slow, err := out.batch(frames, id)
 				if err != nil {
 					return nil //nolint:nilerr // the client is gone; there is nobody to tell
@@ -92,20 +95,23 @@ type outlet struct {
 	stats   *Stats
 }
 
+var newline = []byte("\n")
+
 // batch sends frames and their id; slow tells that the client took long to read them.
 func (o *outlet) batch(frames []frame, id string) (slow bool, err error) {
 	return o.send(func() error {
 		for i, f := range frames {
+			if i > 0 {
+				if err := o.write(newline); err != nil {
+					return err
+				}
+			}
 			if err := o.write(f); err != nil {
 				return err
 			}
-			end := "\n"
-			if i == len(frames)-1 {
-				end = "id: " + id + "\n\n"
-			}
-			if err := o.write([]byte(end)); err != nil {
-				return err
-			}
+		}
+		if err := o.write([]byte("id: " + id + "\n\n")); err != nil {
+			return err
 		}
 		o.stats.Frames.Add(uint64(len(frames)))
 		return nil

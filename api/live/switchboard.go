@@ -341,7 +341,7 @@ func (t *runTopic) snapshot() (frame, error) {
 	return t.whole, nil
 }
 
-// take gives a client what it has not read, in order, and the id that it has then. There is no id without frames.
+// take gives a client what it has not read, in order, and the id of where it is then.
 func (b *switchboard) take(c *client) (frames []frame, id string) {
 	var entries []entry
 	topics := 0
@@ -376,9 +376,6 @@ func (b *switchboard) take(c *client) (frames []frame, id string) {
 		}
 		add(after...)
 		p.at = b.seq
-	}
-	if len(entries) == 0 {
-		return nil, ""
 	}
 	if topics > 1 {
 		slices.SortStableFunc(entries, func(x, y entry) int { return cmp.Compare(x.seq, y.seq) })
