@@ -13,9 +13,11 @@ import (
 
 	"axflow/engine"
 	"axflow/engine/control"
+	"axflow/engine/webhook"
 	"axflow/flow"
 	axsql "axflow/sql"
 	"axflow/sql/hint"
+	"axflow/sql/payload"
 	"axflow/worker"
 )
 
@@ -32,6 +34,13 @@ type Config struct {
 	// TuneEngine and TuneWorker may change the settings of the parts before they start; nil changes nothing.
 	TuneEngine func(*engine.Config)
 	TuneWorker func(*worker.Config)
+	// Codec seals params, outputs, inputs of shards and the secrets of webhooks on their way to the database; every process of a
+	// database needs the same keys. nil: they are stored as they are.
+	Codec payload.Codec
+	// Webhooks say where webhooks may lead, beside the internet.
+	Webhooks webhook.Rules
+	// RunURL is the address of the page of runs, to which a run's id is added, for deliveries to webhooks. "": they name no page.
+	RunURL string
 	// MaxConns bounds the shared pool of worker and client. Default 8.
 	MaxConns int
 	// PollOnly does without LISTEN and NOTIFY, for transaction poolers.
@@ -90,7 +99,8 @@ func (p *Process) assemble(ctx context.Context, conn *pgx.ConnConfig) (err error
 	if p.bus, err = hint.New(hint.Config{ConnConfig: conn, PollOnly: cfg.PollOnly, Logger: cfg.Logger}); err != nil {
 		return fmt.Errorf("setting the hints up: %w", err)
 	}
-	if p.client, err = control.NewClient(ctx, control.Config{Pool: p.pool, Bus: p.bus, Namespace: cfg.Namespace}); err != nil {
+	if p.client, err = control.NewClient(ctx, control.Config{Pool: p.pool, Bus: p.bus, Namespace: cfg.Namespace,
+		Codec: cfg.Codec, Webhooks: cfg.Webhooks}); err != nil {
 		return err
 	}
 	for _, f := range cfg.Flows {
@@ -99,7 +109,8 @@ func (p *Process) assemble(ctx context.Context, conn *pgx.ConnConfig) (err error
 		}
 	}
 	if cfg.Engine {
-		ec := engine.Config{ConnConfig: conn, Bus: p.bus, PollOnly: cfg.PollOnly, Logger: cfg.Logger}
+		ec := engine.Config{ConnConfig: conn, Bus: p.bus, Codec: cfg.Codec, Webhooks: cfg.Webhooks, RunURL: cfg.RunURL, PollOnly: cfg.PollOnly,
+			Logger: cfg.Logger}
 		if cfg.TuneEngine != nil {
 			cfg.TuneEngine(&ec)
 		}
@@ -109,7 +120,7 @@ func (p *Process) assemble(ctx context.Context, conn *pgx.ConnConfig) (err error
 	}
 	if len(cfg.Flows) > 0 {
 		wc := worker.Config{Pool: p.pool, ConnConfig: conn, Bus: p.bus, Namespace: cfg.Namespace, Flows: cfg.Flows,
-			Children: children{p.client}, Logger: cfg.Logger}
+			Children: children{p.client}, Codec: cfg.Codec, Logger: cfg.Logger}
 		if cfg.TuneWorker != nil {
 			cfg.TuneWorker(&wc)
 		}
