@@ -206,9 +206,12 @@ func ListTokens(ctx context.Context, pool *pgxpool.Pool, namespace string, befor
 
 // audit writes who did what, in the transaction of the act.
 func audit(ctx context.Context, q *db.Queries, who Principal, verb, target string, detail map[string]any) error {
-	text, err := json.Marshal(detail)
-	if err != nil {
-		return fmt.Errorf("encoding what %s did: %w", verb, err)
+	var text []byte
+	if len(detail) > 0 {
+		var err error
+		if text, err = json.Marshal(detail); err != nil {
+			return fmt.Errorf("encoding what %s did: %w", verb, err)
+		}
 	}
 	if err := q.InsertAudit(ctx, db.InsertAuditParams{Namespace: who.Namespace, ID: uuid.Must(uuid.NewV7()), Actor: who.Actor, Verb: verb, Target: target,
 		Detail: text}); err != nil {
