@@ -22,14 +22,23 @@ var partitioned = [...]struct{ name, with string }{
 	{"result", ""},
 	{"journal", ""},
 	{"run_label", ""},
+	{"log", ""},
 }
 
 // EnsurePartitions makes the daily partitions from yesterday (ids are minted from an estimate of the
-// database's clock) to ahead days after now. It blocks nobody, and is safe to call concurrently and repeatedly.
+// database's clock) to ahead days after now, and those of older days for tables that came with a later migration. It blocks
+// nobody, and is safe to call concurrently and repeatedly.
 func EnsurePartitions(ctx context.Context, q Querier, now time.Time, ahead int) error {
+	var days []time.Time
+	if err := q.QueryRow(ctx, "SELECT coalesce(array_agg(day ORDER BY day), '{}') FROM ax.partition WHERE NOT dropping").Scan(&days); err != nil {
+		return fmt.Errorf("listing the days of partitions: %w", err)
+	}
 	for d := -1; d <= ahead; d++ {
-		if err := ensureDay(ctx, q, Day(now).AddDate(0, 0, d)); err != nil {
-			return fmt.Errorf("making the partitions of %s: %w", Day(now).AddDate(0, 0, d).Format(time.DateOnly), err)
+		days = append(days, Day(now).AddDate(0, 0, d))
+	}
+	for _, day := range days {
+		if err := ensureDay(ctx, q, day); err != nil {
+			return fmt.Errorf("making the partitions of %s: %w", day.Format(time.DateOnly), err)
 		}
 	}
 	return nil
@@ -39,8 +48,14 @@ func EnsurePartitions(ctx context.Context, q Querier, now time.Time, ahead int) 
 func Day(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
 func ensureDay(ctx context.Context, q Querier, day time.Time) error {
+	var names []string
+	for _, t := range partitioned {
+		names = append(names, partitionName(t.name, day))
+	}
 	var known bool
-	if err := q.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM ax.partition WHERE day = $1::date)", day).Scan(&known); err != nil || known {
+	if err := q.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM ax.partition WHERE day = $1::date)
+		AND (SELECT count(*) FROM pg_inherits WHERE inhrelid IN (SELECT to_regclass(n) FROM unnest($2::text[]) AS n)) = cardinality($2::text[])`,
+		day, names).Scan(&known); err != nil || known {
 		return err
 	}
 	for _, t := range partitioned {
@@ -50,6 +65,14 @@ func ensureDay(ctx context.Context, q Querier, day time.Time) error {
 		create := "CREATE TABLE IF NOT EXISTS " + name + " (LIKE ax." + t.name + " INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING INDEXES)"
 		if t.with != "" {
 			create += " WITH (" + t.with + ")"
+		}
+		// Whoever makes it, it belongs to its parent's owner: another user may have to drop it (see CreateRoles).
+		owner, err := ownerOther(ctx, q, t.name)
+		if err != nil {
+			return err
+		}
+		if owner != "" {
+			create += "; ALTER TABLE " + name + " OWNER TO " + owner
 		}
 		attach := fmt.Sprintf("ALTER TABLE ax.%s ATTACH PARTITION %s FOR VALUES FROM ('%s') TO ('%s')", t.name, name, DayBound(day), DayBound(day.AddDate(0, 0, 1)))
 		for _, ddl := range []string{create, attach} {
