@@ -25,7 +25,7 @@ const empty = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datn
 DROP TABLE IF EXISTS effect, parent; DROP FUNCTION IF EXISTS slow;
 DELETE FROM ax.run; DELETE FROM ax.stage; DELETE FROM ax.shard_input; DELETE FROM ax.result; DELETE FROM ax.journal; DELETE FROM ax.ready;
 DELETE FROM ax.flight; DELETE FROM ax.parked; DELETE FROM ax.worker; DELETE FROM ax.ask; DELETE FROM ax.flow; DELETE FROM ax.flow_version;
-DELETE FROM ax.child; DELETE FROM ax.circuit; DELETE FROM ax.pool; DELETE FROM ax.setting; DELETE FROM ax.expiry; DELETE FROM ax.audit`
+DELETE FROM ax.child; DELETE FROM ax.circuit; DELETE FROM ax.pool; DELETE FROM ax.setting; DELETE FROM ax.expiry; DELETE FROM ax.audit; DELETE FROM ax.log`
 
 // database is the URL of a database that holds nothing, for this test.
 func database(ctx context.Context, t *testing.T) string {
