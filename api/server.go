@@ -18,6 +18,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"axflow/api/gen"
+	"axflow/api/reference"
 	"axflow/api/rest"
 )
 
@@ -91,8 +92,16 @@ func (s *Server) routes(doc *openapi3.T) (http.Handler, error) {
 	e.HTTPErrorHandler = s.refused
 	gen.RegisterHandlersWithOptions(e, gen.NewStrictHandler(h, []gen.StrictMiddlewareFunc{unguarded}), gen.RegisterHandlersOptions{OperationMiddlewares: s.guarded()})
 	var extra []string
-	for path, h := range s.unspecified(doc) {
-		for _, r := range e.Any(path, echo.WrapHandler(h)) {
+	pages, err := reference.Handlers(doc, Spec)
+	if err != nil {
+		return nil, err
+	}
+	for path, h := range pages {
+		e.GET(path, echo.WrapHandler(h))
+		extra = append(extra, http.MethodGet+" "+path)
+	}
+	if s.cfg.AuthRoutes != nil {
+		for _, r := range e.Any("/auth/*", echo.WrapHandler(s.cfg.AuthRoutes)) {
 			extra = append(extra, r.Method+" "+r.Path)
 		}
 	}
@@ -106,15 +115,6 @@ func (s *Server) routes(doc *openapi3.T) (http.Handler, error) {
 		r.URL = &u
 		e.ServeHTTP(w, r)
 	}), nil
-}
-
-// unspecified are the routes that the document does not have, which guard themselves.
-func (s *Server) unspecified(_ *openapi3.T) map[string]http.Handler {
-	all := make(map[string]http.Handler)
-	if s.cfg.AuthRoutes != nil {
-		all["/auth/*"] = s.cfg.AuthRoutes
-	}
-	return all
 }
 
 // head answers HEAD as GET, whose body net/http leaves out, and compresses; streams neither.
