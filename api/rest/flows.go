@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -209,5 +210,9 @@ func (h *Handlers) GetAdvice(ctx context.Context, req gen.GetAdviceRequestObject
 	if err != nil {
 		return nil, slow(err, "ask for one flow, or a shorter window_s")
 	}
-	return gen.GetAdvice200JSONResponse(*a), nil
+	text, err := json.Marshal(a)
+	if err != nil {
+		return nil, fmt.Errorf("encoding advice: %w", err)
+	}
+	return rawJSON(text), nil
 }

@@ -1,8 +1,6 @@
 package rest
 
-import (
-	"net/http"
-)
+import "net/http"
 
 // rawJSON is an answer that is JSON already: what is generated for it would encode its bytes.
 type rawJSON []byte
@@ -25,3 +23,6 @@ func (r rawJSON) VisitGetOutputResponse(w http.ResponseWriter) error { return r.
 
 // VisitGetParamsSchemaResponse writes the answer.
 func (r rawJSON) VisitGetParamsSchemaResponse(w http.ResponseWriter) error { return r.write(w) }
+
+// VisitGetAdviceResponse writes the answer: the generated one would lose the encoding of durations.
+func (r rawJSON) VisitGetAdviceResponse(w http.ResponseWriter) error { return r.write(w) }

@@ -41,7 +41,7 @@ type Advice struct {
 	// At is the database's time.
 	At time.Time `json:"at"`
 	// Window is the time that the live figures are of: what was asked for, or less where less is known.
-	Window time.Duration `json:"window_ns"`
+	Window time.Duration `json:"-"`
 	// Partial says that there was more than was looked at, so that arrivals are higher than they are given.
 	Partial  bool      `json:"partial"`
 	Timeouts []Timeout `json:"timeouts"`

@@ -16,8 +16,8 @@ type Load struct {
 	// PerSecond is S: tasks that become ready a second, first attempts and retries.
 	PerSecond float64 `json:"per_second"`
 	// Wait is T_wait, from ready to started, and Exec is T_exec, in the handler: means.
-	Wait time.Duration `json:"wait_ns"`
-	Exec time.Duration `json:"exec_ns"`
+	Wait time.Duration `json:"-"`
+	Exec time.Duration `json:"-"`
 	// Waiting and Running are tasks now.
 	Waiting int `json:"waiting"`
 	Running int `json:"running"`

@@ -42,13 +42,13 @@ type Timeout struct {
 	Failed   int `json:"failed"`
 	// Saved is how many tasks succeeded in a later attempt than their first.
 	Saved   int           `json:"saved_by_retry"`
-	P50     time.Duration `json:"p50_ns"`
-	P99     time.Duration `json:"p99_ns"`
-	Max     time.Duration `json:"max_ns"`
-	Current time.Duration `json:"current_ns"`
+	P50     time.Duration `json:"-"`
+	P99     time.Duration `json:"-"`
+	Max     time.Duration `json:"-"`
+	Current time.Duration `json:"-"`
 	// From and To are 1.5 and 2 times the P99, rounded up; 0 with too few samples.
-	From time.Duration `json:"from_ns,omitempty"`
-	To   time.Duration `json:"to_ns,omitempty"`
+	From time.Duration `json:"-"`
+	To   time.Duration `json:"-"`
 	Fit  Fit           `json:"fit"`
 }
 

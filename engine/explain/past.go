@@ -53,7 +53,7 @@ func (x *scene) taskPast(ctx context.Context, r *Report, index int) error {
 		p.Results = int(row.AllResults)
 		p.Attempts = max(p.Attempts, int(row.Attempt))
 		a := Attempt{Generation: int(row.Generation), Attempt: int(row.Attempt), Delivery: int(row.Delivery), Outcome: stage.Outcome(row.Outcome).String(),
-			Worker: row.WorkerID, StartedAt: row.StartedAt, FinishedAt: row.FinishedAt, Waited: row.DispatchedAt.Sub(row.ReadyAt)}
+			Worker: row.WorkerID, StartedAt: row.StartedAt, FinishedAt: row.FinishedAt, WaitedS: row.DispatchedAt.Sub(row.ReadyAt).Seconds()}
 		if len(row.Error) > 0 {
 			a.Error = errorText(row.Error)
 		}

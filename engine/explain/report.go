@@ -108,15 +108,15 @@ func (g *Group) NextGrant() bool {
 
 // Attempt is one result of a task.
 type Attempt struct {
-	Generation int           `json:"generation"`
-	Attempt    int           `json:"attempt"`
-	Delivery   int           `json:"delivery"`
-	Outcome    string        `json:"outcome"`
-	Worker     uuid.UUID     `json:"worker"`
-	StartedAt  time.Time     `json:"started_at"`
-	FinishedAt time.Time     `json:"finished_at"`
-	Waited     time.Duration `json:"waited_ns"` // from ready to handed out
-	Error      string        `json:"error,omitempty"`
+	Generation int       `json:"generation"`
+	Attempt    int       `json:"attempt"`
+	Delivery   int       `json:"delivery"`
+	Outcome    string    `json:"outcome"`
+	Worker     uuid.UUID `json:"worker"`
+	StartedAt  time.Time `json:"started_at"`
+	FinishedAt time.Time `json:"finished_at"`
+	WaitedS    float64   `json:"waited_s"` // seconds from ready to handed out
+	Error      string    `json:"error,omitempty"`
 }
 
 // Act is what an operator or the leader did, from the run's journal.
