@@ -216,8 +216,8 @@ func (t table) privileges(part string) []string {
 	for _, letter := range grants[t.name][part] {
 		all = append(all, privilegeNames[letter])
 	}
-	if c := locks[t.name][part]; c != "" {
-		all = append(all, "UPDATE ("+c+")")
+	if some := narrow[t.name][part]; some != "" {
+		all = append(all, some)
 	}
 	return all
 }
