@@ -42,8 +42,8 @@ type operation struct {
 }
 
 type answer struct {
-	Status, About string
-	Type          template.HTML
+	Status      string
+	Type, About template.HTML
 }
 
 type schema struct {
@@ -146,7 +146,7 @@ func readOperation(path, method string, item *openapi3.PathItem, op *openapi3.Op
 		r := op.Responses.Value(status).Value
 		a := answer{Status: status}
 		if r.Description != nil {
-			a.About = *r.Description
+			a.About = prose(*r.Description)
 		}
 		if status == "default" {
 			a.Status = "4xx, 5xx"
