@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"axflow/api"
 	"axflow/engine/control"
 	"axflow/flow"
 )
@@ -16,6 +18,8 @@ import (
 // Process is the parts of AX in this process; *axflow.Process is one.
 type Process interface {
 	Client() *control.Client
+	// Server is nil unless OpenConfig has an API.
+	Server() *api.Server
 	Run(ctx context.Context) error
 	Close()
 }
@@ -25,6 +29,7 @@ type OpenConfig struct {
 	DatabaseURL, Namespace string
 	Engine                 bool
 	Flows                  []flow.Definition // none: no worker
+	API                    *api.Config       // nil: no server
 	PollOnly               bool
 	Logger                 *slog.Logger
 }
@@ -54,7 +59,8 @@ type app struct {
 		pollOnly                                             bool
 		namespaceGiven                                       func() bool
 	}
-	session *session // of the command, while it has one
+	session  *session  // of the command, while it has one
+	starting *starting // what `run start` was asked
 }
 
 // Run runs the command that args name and returns the exit code. When ctx ends, what runs drains and waiting ends.
@@ -62,7 +68,16 @@ func Run(ctx context.Context, cfg Config, args []string) int {
 	a := &app{Config: cfg}
 	root := a.root()
 	root.SetArgs(args)
-	cmd, err := root.ExecuteContextC(ctx)
+	defer func() {
+		if a.session != nil {
+			a.session.close()
+		}
+	}()
+	cmd := root
+	err := a.foresee(ctx, root, args)
+	if err == nil {
+		cmd, err = root.ExecuteContextC(ctx)
+	}
 	if err == nil {
 		return ExitOK
 	}
@@ -79,9 +94,10 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   a.Name,
 		Short: "A workflow engine for data teams, on PostgreSQL",
-		Long: "A workflow engine for data teams, on PostgreSQL.\n\nThe database is the one that --database-url or AX_DATABASE_URL names. Without one, `" + a.Name +
-			" dev` runs a PostgreSQL of its own, which the other commands then find by themselves.\n\n" +
-			"Exit codes: 0 done; 1 failed; 2 called wrongly; 3 the run that was waited for failed or was cancelled; 4 the waiting ended before the run.",
+		Long: "A workflow engine for data teams, on PostgreSQL.\n\n" +
+			"Commands that look at AX and steer it ask a server, if --url, AX_URL or a profile names one, with the token of --token-file, AX_TOKEN or the profile.\n" +
+			"Else they work on the database that --database-url or AX_DATABASE_URL names. Without one, `" + a.Name + " dev` runs a PostgreSQL of its own,\n" +
+			"which the other commands then find by themselves.\n\nExit codes: " + exitCodes,
 		SilenceUsage: true, SilenceErrors: true,
 		Args: a.noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -89,8 +105,7 @@ func (a *app) root() *cobra.Command {
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(flagError)
 	f := root.PersistentFlags()
 	f.StringVar(&a.flags.url, "url", "", "the AX server to ask, such as https://ax.example.com (default $AX_URL, else work on a database)")
 	f.StringVar(&a.flags.tokenFile, "token-file", "", "file with the token for the server (default $AX_TOKEN)")
@@ -102,9 +117,42 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.flags.logLevel, "log-level", "", "debug, info, warn or error (default info where something runs, else warn)")
 	f.StringVar(&a.flags.logFormat, "log-format", "text", "text or json")
 	f.BoolVar(&a.flags.pollOnly, "poll-only", false, "do without LISTEN and NOTIFY, for transaction poolers")
-	root.AddCommand(a.devCommand(), a.serverCommand(), a.workerCommand(), a.migrateCommand(), a.doctorCommand(), a.runCommand(), a.whyCommand(), a.adviseCommand(),
-		a.flowCommand(), a.queueCommand(), a.poolCommand(), a.circuitCommand(), a.dlqCommand(), a.settingCommand(), a.auditCommand(), a.versionCommand())
+	server, worker := a.serverCommand(), a.workerCommand()
+	server.AddCommand(a.serverInfoCommand())
+	worker.AddCommand(a.workerListCommand(), a.workerDrainCommand())
+	root.AddGroup(&cobra.Group{ID: "work", Title: "Runs and flows:"}, &cobra.Group{ID: "operate", Title: "Operating:"},
+		&cobra.Group{ID: "serve", Title: "Running AX:"}, &cobra.Group{ID: "access", Title: "Access:"})
+	grouped(root, "work", a.runCommand(), a.flowCommand(), a.shardCommand(), a.whyCommand(), a.adviseCommand(), a.dlqCommand(), a.eventsCommand())
+	grouped(root, "operate", a.queueCommand(), a.poolCommand(), a.circuitCommand(), a.holdCommand(), a.settingCommand(), a.webhookCommand(), a.auditCommand(), a.doctorCommand())
+	grouped(root, "serve", a.devCommand(), server, worker, a.migrateCommand())
+	grouped(root, "access", a.tokenCommand(), a.meCommand(), a.profileCommand())
+	root.AddCommand(a.manCommand(), a.versionCommand())
 	return root
+}
+
+// grouped adds commands under a heading.
+func grouped(root *cobra.Command, id string, commands ...*cobra.Command) {
+	for _, c := range commands {
+		c.GroupID = id
+	}
+	root.AddCommand(commands...)
+}
+
+// flagError says more about a flag that is unknown.
+func flagError(cmd *cobra.Command, err error) error {
+	name, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if !ok {
+		return usageError{err}
+	}
+	var names []string
+	add := func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, "--"+f.Name)
+		}
+	}
+	cmd.LocalFlags().VisitAll(add)
+	cmd.InheritedFlags().VisitAll(add)
+	return usagef("%w%s", err, didYouMean("--"+name, names))
 }
 
 // noSuchCommand refuses what is no sub-command, with what may have been meant.

@@ -9,33 +9,60 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"axflow/api"
 	axsql "axflow/sql"
 )
 
 func (a *app) devCommand() *cobra.Command {
-	return &cobra.Command{
+	var s served
+	cmd := &cobra.Command{
 		Use:   "dev",
-		Short: "Run everything in this process: database, engine, and a worker for the flows built in",
-		Long: "Run everything in this process: the database (an embedded PostgreSQL unless one is named), the engine, and a worker for the flows built in.\n" +
-			"The database's schema is brought up to date. Ctrl-C stops it all in good order; the data stays.",
+		Short: "Run everything in this process: database, engine, API, and a worker for the flows built in",
+		Long: "Run everything in this process: the database (an embedded PostgreSQL unless one is named), the engine, the HTTP API, and a worker for the\n" +
+			"flows built in. The database's schema is brought up to date. Ctrl-C stops it all in good order; the data stays.\n\n" +
+			"The API asks for no credential, so it listens on loopback only; if its port is taken it takes a free one.",
 		Args: takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.serve(cmd.Context(), serving{need: made, migrate: true, engine: true, worker: true})
+			s.noAuth = true
+			ac, err := a.apiConfig(s)
+			if err != nil {
+				return err
+			}
+			if ac != nil {
+				ac.AnyPort = ac.Listen == ""
+			}
+			return a.serve(cmd.Context(), serving{need: made, migrate: true, engine: true, worker: true, api: ac})
 		},
 	}
+	s.flagsOf(cmd, false)
+	return cmd
 }
 
 func (a *app) serverCommand() *cobra.Command {
-	return &cobra.Command{
+	var s served
+	var noEngine bool
+	cmd := &cobra.Command{
 		Use:   "server",
-		Short: "Run an engine; several stand by for each other",
-		Long: "Run an engine against a database whose schema is this binary's (see `migrate`). Any number of engines may run; one leads, the others take\n" +
-			"over when it is gone. Work is done by workers: programs with flows built in, started with `worker`.",
+		Short: "Run an engine and the API; several stand by for each other",
+		Long: "Run an engine and the HTTP API against a database whose schema is this binary's (see `migrate`). Any number may run: of the engines one\n" +
+			"leads and the others take over when it is gone, and every API serves. Work is done by workers: programs with flows built in, started with `worker`.\n\n" +
+			"Clients of the API send tokens, which `token create` makes. Beyond loopback it speaks TLS only, unless --insecure-http allows plain HTTP behind\n" +
+			"a proxy that encrypts.",
 		Args: takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.serve(cmd.Context(), serving{need: named, engine: true})
+			ac, err := a.apiConfig(s)
+			if err != nil {
+				return err
+			}
+			if noEngine && ac == nil {
+				return usagef("without engine and API there is nothing to run: leave out --no-engine or --api=false")
+			}
+			return a.serve(cmd.Context(), serving{need: named, engine: !noEngine, api: ac})
 		},
 	}
+	s.flagsOf(cmd, true)
+	cmd.Flags().BoolVar(&noEngine, "no-engine", false, "serve the API only; engines run elsewhere")
+	return cmd
 }
 
 func (a *app) workerCommand() *cobra.Command {
@@ -50,7 +77,6 @@ func (a *app) workerCommand() *cobra.Command {
 			return a.serve(cmd.Context(), serving{need: found, worker: true})
 		},
 	}
-	cmd.AddCommand(a.workerListCommand())
 	return cmd
 }
 
@@ -58,6 +84,7 @@ func (a *app) workerCommand() *cobra.Command {
 type serving struct {
 	need                    need
 	migrate, engine, worker bool
+	api                     *api.Config // nil: no API
 }
 
 func (a *app) serve(ctx context.Context, s serving) error {
@@ -75,7 +102,7 @@ func (a *app) serve(ctx context.Context, s serving) error {
 			return fmt.Errorf("bringing the database up to date: %w", err)
 		}
 	}
-	oc := OpenConfig{DatabaseURL: d.url, Namespace: a.flags.namespace, Engine: s.engine, PollOnly: a.flags.pollOnly, Logger: log}
+	oc := OpenConfig{DatabaseURL: d.url, Namespace: a.flags.namespace, Engine: s.engine, API: s.api, PollOnly: a.flags.pollOnly, Logger: log}
 	if s.worker {
 		oc.Flows = a.Flows
 	}
@@ -84,7 +111,7 @@ func (a *app) serve(ctx context.Context, s serving) error {
 		return err
 	}
 	defer p.Close()
-	a.introduce(d, s)
+	a.introduce(d, s, p)
 	stopped := context.AfterFunc(ctx, func() {
 		a.complain("stopping: what runs may finish first; once more stops at once")
 	})
@@ -97,12 +124,15 @@ func (a *app) serve(ctx context.Context, s serving) error {
 }
 
 // introduce says what runs where, and what to do next.
-func (a *app) introduce(d *database, s serving) {
+func (a *app) introduce(d *database, s serving, p Process) {
 	fact := func(name, format string, args ...any) { a.say("  %-10s %s", name, fmt.Sprintf(format, args...)) }
 	a.say("%s %s, process %d", a.Name, a.Version, os.Getpid())
 	fact("database", "%s", d.where)
 	if s.engine {
 		fact("engine", "in this process; it leads, or stands by for the one that does")
+	}
+	if s.api != nil {
+		a.introduceAPI(s.api, p.Server().URL(), fact)
 	}
 	switch {
 	case !s.worker && !s.engine:
@@ -127,4 +157,18 @@ func (a *app) introduce(d *database, s serving) {
 		fact("by hand", "psql '%s'", d.url)
 	}
 	fact("stop", "Ctrl-C")
+}
+
+// introduceAPI says where the API is and who may use it.
+func (a *app) introduceAPI(cfg *api.Config, url string, fact func(name, format string, args ...any)) {
+	taken := ""
+	if cfg.AnyPort && url != "http://"+api.DefaultListen {
+		taken = fmt.Sprintf(" (%s is taken)", api.DefaultListen)
+	}
+	fact("api", "%s/api/docs%s", url, taken)
+	if cfg.Local != nil {
+		fact("", "without authentication: whoever is on this machine may do everything, as %s in namespace %s", cfg.Local.Actor, cfg.Local.Namespace)
+		return
+	}
+	fact("", "clients need a token: `%s token create --help`", a.Name)
 }
