@@ -28,11 +28,11 @@ func (w *Worker) openParams(ctx context.Context, namespace string, run uuid.UUID
 
 // openAt opens what belongs to a stage of the task's run.
 func (t *task) openAt(ctx context.Context, kind payload.Kind, ord int, stored []byte) ([]byte, error) {
-	clear, err := payload.Open(ctx, t.f.pool.w.cfg.Codec, payload.Place{Kind: kind, Namespace: t.f.Namespace, Run: t.f.Run, Ord: ord}, stored)
+	plain, err := payload.Open(ctx, t.f.pool.w.cfg.Codec, payload.Place{Kind: kind, Namespace: t.f.Namespace, Run: t.f.Run, Ord: ord}, stored)
 	if err != nil {
 		return nil, sealFault(err)
 	}
-	return clear, nil
+	return plain, nil
 }
 
 // seal is what is stored of the task's output.

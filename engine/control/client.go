@@ -238,8 +238,8 @@ func (c *Client) Run(ctx context.Context, id uuid.UUID) (db.RunRow, error) {
 	if err != nil {
 		return db.RunRow{}, fmt.Errorf("reading run %s: %w", id, err)
 	}
-	if clear, err := c.OpenPayload(ctx, payload.Place{Kind: payload.Params, Run: id}, row.Params); err == nil {
-		row.Params = clear
+	if plain, err := c.OpenPayload(ctx, payload.Place{Kind: payload.Params, Run: id}, row.Params); err == nil {
+		row.Params = plain
 	}
 	return row, nil
 }

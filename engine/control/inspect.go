@@ -56,8 +56,8 @@ func (c *Client) Inspect(ctx context.Context, id uuid.UUID, stageName string, in
 		a := Attempt{Generation: int(r.Generation), Attempt: int(r.Attempt), Delivery: int(r.Delivery), Outcome: stage.Outcome(r.Outcome),
 			Worker: r.WorkerID, Execution: r.ExecutionID, ReadyAt: r.ReadyAt, DispatchedAt: r.DispatchedAt, StartedAt: r.StartedAt,
 			FinishedAt: r.FinishedAt, Failure: failureOf(r.Error), Output: r.Output}
-		if clear, err := c.OpenPayload(ctx, payload.Place{Kind: payload.Output, Run: id, Ord: ord}, r.Output); err == nil {
-			a.Output = clear
+		if plain, err := c.OpenPayload(ctx, payload.Place{Kind: payload.Output, Run: id, Ord: ord}, r.Output); err == nil {
+			a.Output = plain
 		}
 		in.Attempts = append(in.Attempts, a)
 		if in.Where == "" && a.Outcome == stage.Succeeded && a.Generation == in.Generation {

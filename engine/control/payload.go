@@ -11,17 +11,17 @@ import (
 // itself. What this process cannot open is CodeConflict: the text names the key that it lacks.
 func (c *Client) OpenPayload(ctx context.Context, at payload.Place, stored []byte) ([]byte, error) {
 	at.Namespace = c.cfg.Namespace
-	clear, err := payload.Open(ctx, c.cfg.Codec, at, stored)
+	plain, err := payload.Open(ctx, c.cfg.Codec, at, stored)
 	if errors.Is(err, payload.ErrNoKey) || errors.Is(err, payload.ErrCorrupt) {
 		return nil, &Error{Code: CodeConflict, Text: err.Error()}
 	}
-	return clear, err
+	return plain, err
 }
 
 // sealPayload is what is stored of params or an output.
-func (c *Client) sealPayload(ctx context.Context, at payload.Place, clear []byte) ([]byte, error) {
+func (c *Client) sealPayload(ctx context.Context, at payload.Place, plain []byte) ([]byte, error) {
 	at.Namespace = c.cfg.Namespace
-	return payload.Seal(ctx, c.cfg.Codec, at, clear)
+	return payload.Seal(ctx, c.cfg.Codec, at, plain)
 }
 
 // Codec is what the client seals and opens with; nil: nothing.

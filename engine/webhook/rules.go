@@ -171,7 +171,7 @@ func (r Rules) client(scheme string, tlsConfig *tls.Config) *http.Client {
 			DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 				return dialer.DialContext(ctx, network, address)
 			},
-			TLSClientConfig:        tlsConfig,
+			TLSClientConfig:        tlsConfig.Clone(), // the transport changes it
 			ForceAttemptHTTP2:      true,
 			TLSHandshakeTimeout:    Timeout,
 			ResponseHeaderTimeout:  Timeout,

@@ -112,16 +112,16 @@ func (c *AESGCM) aead(id string, at Place) (cipher.AEAD, error) {
 }
 
 // Seal encrypts with the current key: version, length of the key's id, the id, nonce, ciphertext and tag.
-func (c *AESGCM) Seal(_ context.Context, at Place, clear []byte) ([]byte, error) {
+func (c *AESGCM) Seal(_ context.Context, at Place, plain []byte) ([]byte, error) {
 	aead, err := c.aead(c.current, at)
 	if err != nil {
 		return nil, err
 	}
 	head := append([]byte{version1, byte(len(c.current))}, c.current...)
 	data := append(slices.Clone(head), at.Bytes()...)
-	out := make([]byte, len(head), len(head)+len(clear)+aead.Overhead())
+	out := make([]byte, len(head), len(head)+len(plain)+aead.Overhead())
 	copy(out, head)
-	return aead.Seal(out, nil, clear, data), nil
+	return aead.Seal(out, nil, plain, data), nil //nolint:gosec // G407: this AEAD draws its nonce itself and takes none
 }
 
 // Open decrypts with the key that the payload names.
@@ -141,9 +141,9 @@ func (c *AESGCM) Open(_ context.Context, at Place, sealed []byte) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	clear, err := aead.Open(nil, nil, sealed[len(head):], append(slices.Clone(head), at.Bytes()...))
+	plain, err := aead.Open(nil, nil, sealed[len(head):], append(slices.Clone(head), at.Bytes()...))
 	if err != nil {
 		return nil, fmt.Errorf("%w (key %q)", ErrCorrupt, id)
 	}
-	return clear, nil
+	return plain, nil
 }

@@ -48,7 +48,7 @@ func (p Place) Bytes() []byte {
 // spare it what is empty or not sealed.
 type Codec interface {
 	// Seal encrypts. The answer may be stored for years, so it should say which key and method it was made with.
-	Seal(ctx context.Context, at Place, clear []byte) ([]byte, error)
+	Seal(ctx context.Context, at Place, plain []byte) ([]byte, error)
 	// Open decrypts what Seal has returned for the same place. The error wraps ErrNoKey for a key that this process does not
 	// have, and ErrCorrupt for what was not sealed so, or not for this place; any other means that trying again may help.
 	Open(ctx context.Context, at Place, sealed []byte) ([]byte, error)
@@ -68,11 +68,11 @@ var magic = []byte{0xF5, 'A', 'X'}
 func Sealed(stored []byte) bool { return bytes.HasPrefix(stored, magic) }
 
 // Seal returns what is to be stored of a payload. Without a codec, and for no payload at all, that is the payload itself.
-func Seal(ctx context.Context, c Codec, at Place, clear []byte) ([]byte, error) {
-	if c == nil || len(clear) == 0 {
-		return clear, nil
+func Seal(ctx context.Context, c Codec, at Place, plain []byte) ([]byte, error) {
+	if c == nil || len(plain) == 0 {
+		return plain, nil
 	}
-	sealed, err := c.Seal(ctx, at, clear)
+	sealed, err := c.Seal(ctx, at, plain)
 	if err != nil {
 		return nil, fmt.Errorf("sealing %s: %w", at.Kind, err)
 	}
@@ -87,9 +87,9 @@ func Open(ctx context.Context, c Codec, at Place, stored []byte) ([]byte, error)
 	if c == nil {
 		return nil, fmt.Errorf("opening sealed %s: %w: it has none: set AX_PAYLOAD_KEYS", at.Kind, ErrNoKey)
 	}
-	clear, err := c.Open(ctx, at, stored[len(magic):])
+	plain, err := c.Open(ctx, at, stored[len(magic):])
 	if err != nil {
 		return nil, fmt.Errorf("opening sealed %s: %w", at.Kind, err)
 	}
-	return clear, nil
+	return plain, nil
 }
