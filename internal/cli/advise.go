@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"axflow/api/gen"
 	"axflow/engine/advise"
-	"axflow/engine/control"
 	"axflow/internal/watch"
 )
 
@@ -31,24 +31,26 @@ func (a *app) adviseCommand() *cobra.Command {
 			if window < time.Second || window > 24*time.Hour {
 				return usagef("--window %v is outside 1s..24h", window)
 			}
-			ask := advise.Ask{Window: window}
+			p := gen.GetAdviceParams{WindowS: opt(window.Seconds())}
+			name := ""
 			if len(args) > 0 {
-				ask.Flow = args[0]
+				name = args[0]
+				p.Flow = &name
 			}
-			return a.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
-				advice, err := advise.Give(ctx, advise.Source{Pool: c.Pool(), Namespace: c.Namespace()}, ask)
+			return a.with(cmd.Context(), func(ctx context.Context, s *session) error {
+				r, err := take(s.api.GetAdviceWithResponse(ctx, &p))
 				if err != nil {
-					return err
+					return a.noFlow(ctx, s, name, err)
 				}
 				if asJSON {
-					return a.jsonOf(advice)
+					return a.json(r.raw)
 				}
-				return a.advise(advice)
+				return a.advise(r.is)
 			})
 		},
 	}
 	cmd.Flags().DurationVar(&window, "window", 10*time.Minute, "how far back arrivals are counted")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "answer in JSON")
+	addJSON(cmd, &asJSON)
 	return cmd
 }
 

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 
 	"axflow/api/client"
 )
@@ -110,3 +112,6 @@ func opt[T comparable](v T) *T {
 	}
 	return &v
 }
+
+// sortedKeys are a map's keys, sorted.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -8,70 +8,65 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"axflow/engine/control"
+	"axflow/api/gen"
 )
-
-// listedCircuit is one circuit breaker in JSON.
-type listedCircuit struct {
-	Kind      string     `json:"kind"`
-	Name      string     `json:"name"`
-	State     string     `json:"state"`
-	Manual    bool       `json:"manual,omitempty"`
-	Failures  int        `json:"failures"`
-	OpenedAt  *time.Time `json:"opened_at,omitempty"`
-	Until     *time.Time `json:"until,omitempty"`
-	LastError string     `json:"last_error,omitempty"`
-	Actor     string     `json:"actor"`
-	Reason    string     `json:"reason,omitempty"`
-}
 
 func (a *app) circuitCommand() *cobra.Command {
 	return a.group("circuit", "Circuit breakers of handlers and downstreams",
-		a.listing("list", "List circuits that are not closed or have been open before", "every circuit is closed, and none has been open before", nil, listCircuits),
-		a.circuitChange("open", "Open a circuit by hand: its work waits until it is closed by hand", (*control.Client).OpenCircuit),
-		a.circuitChange("close", "Close a circuit, whoever opened it", (*control.Client).CloseCircuit))
+		a.circuitListCommand(),
+		a.circuitMove("open", "Open a circuit by hand: its work waits until it is closed by hand"),
+		a.circuitMove("close", "Close a circuit, whoever opened it"))
 }
 
-func (a *app) circuitChange(name, short string,
-	do func(*control.Client, context.Context, control.CircuitKind, string, control.Who) ([]control.Touch, error)) *cobra.Command {
-	const what = "{DOWNSTREAM | FLOW/STAGE}"
-	return a.changing(name+" "+what, short, []string{"DOWNSTREAM or FLOW/STAGE"}, nil,
-		func(ctx context.Context, c *control.Client, args []string, who control.Who) ([]control.Touch, error) {
-			kind := control.CircuitDownstream
+func (a *app) circuitMove(move, short string) *cobra.Command {
+	return a.changing(changing{use: move + " {DOWNSTREAM | FLOW/STAGE}", short: short, args: []string{"DOWNSTREAM or FLOW/STAGE"}, complete: nth(circuitNames),
+		do: func(ctx context.Context, s *session, args []string, act gen.Act) (got[gen.ActResult], error) {
+			kind := gen.CircuitKindDownstream
 			if strings.Contains(args[0], "/") {
-				kind = control.CircuitHandler
+				kind = gen.CircuitKindHandler
 			}
-			return do(c, ctx, kind, args[0], who)
-		})
+			return take(s.api.MoveCircuitWithResponse(ctx, move, gen.MoveCircuitJSONRequestBody{Kind: kind, Name: args[0], Reason: act.Reason, DryRun: act.DryRun}))
+		}})
 }
 
-func listCircuits(ctx context.Context, c *control.Client) (table, any, error) {
-	circuits, err := c.Circuits(ctx)
+func (a *app) circuitListCommand() *cobra.Command {
+	return list(a, listing[gen.Circuit]{use: "list", short: "List circuits that are not closed or have been open before",
+		none: "every circuit is closed, and none has been open before",
+		page: func(ctx context.Context, s *session, _ []string, _ *int, _ *string) (answer, error) {
+			return s.api.ListCircuitsWithResponse(ctx)
+		},
+		head: []string{"KIND", "NAME", "STATE", "FAILURES", "OPENED", "PROBES", "BY", "LAST ERROR"},
+		row: func(x gen.Circuit) []string {
+			by, until := value(x.Actor), ""
+			if x.Reason != nil {
+				by += ": " + *x.Reason
+			}
+			switch {
+			case x.State == gen.CircuitStateOpen && x.Manual:
+				until = "when closed by hand"
+			case x.State == gen.CircuitStateOpen && x.Until != nil:
+				until = "at " + x.Until.Local().Format(time.TimeOnly)
+			}
+			return []string{string(x.Kind), x.Name, string(x.State), fmt.Sprint(x.Failures), age(x.OpenedAt), until, by, oneLine(value(x.LastError))}
+		}})
+}
+
+// circuitNames proposes the circuits that are listed.
+func circuitNames(ctx context.Context, s *session, _ []string, _ string) []string {
+	r, err := take(s.api.ListCircuitsWithResponse(ctx))
 	if err != nil {
-		return nil, nil, err
+		return nil
 	}
-	t := table{{"KIND", "NAME", "STATE", "FAILURES", "OPENED", "PROBES", "BY", "LAST ERROR"}}
-	list := make([]listedCircuit, 0, len(circuits))
-	for _, x := range circuits {
-		list = append(list, listedCircuit{string(x.Kind), x.Name, x.State, x.Manual, x.Failures, x.OpenedAt, x.Until, x.LastError, x.Actor, x.Reason})
-		by, until := x.Actor, ""
-		if x.Reason != "" {
-			by += ": " + x.Reason
-		}
-		switch {
-		case x.State == "open" && x.Manual:
-			until = "when closed by hand"
-		case x.State == "open" && x.Until != nil:
-			until = "at " + x.Until.Local().Format(time.TimeOnly)
-		}
-		t = append(t, []string{string(x.Kind), x.Name, x.State, fmt.Sprint(x.Failures), age(x.OpenedAt), until, by, oneLine(x.LastError)})
+	names := make([]string, len(r.is.Items))
+	for i, c := range r.is.Items {
+		names[i] = c.Name + "\t" + string(c.State)
 	}
-	return t, list, nil
+	return names
 }
 
-// oneLine cuts a text at a length and at its first line's end.
+// oneLine cuts a text at a length and at its first line's end, and takes out what a terminal would heed.
 func oneLine(text string) string {
-	text, _, cut := strings.Cut(strings.TrimSpace(text), "\n")
+	text, _, cut := strings.Cut(harmless(strings.TrimSpace(text)), "\n")
 	if runes := []rune(text); len(runes) > 80 {
 		return string(runes[:79]) + "…"
 	}

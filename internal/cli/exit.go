@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"axflow/api/client"
+	"axflow/api/gen"
 	"axflow/engine/control"
 	"axflow/internal/watch"
 )
@@ -16,8 +18,13 @@ const (
 	ExitUsage    = 2
 	ExitRunEnded = 3 // the run has failed or was cancelled
 	ExitDetached = 4 // the run goes on
+	ExitRefused  = 5 // there is no credential that counts, or it may not do this
 	ExitKilled   = 130
 )
+
+// exitCodes says them, for help.
+const exitCodes = "0 done; 1 failed; 2 called wrongly; 3 the run that was waited for failed or was cancelled; " +
+	"4 the waiting ended before the run; 5 no credential, or one that may not do this."
 
 // usageError says that the command was called wrongly.
 type usageError struct{ err error }
@@ -39,6 +46,7 @@ func exitCode(err error) int {
 	var c coded
 	var u usageError
 	var refused *control.Error
+	var p *client.Error
 	switch {
 	case err == nil:
 		return ExitOK
@@ -50,6 +58,20 @@ func exitCode(err error) int {
 		return ExitDetached
 	case errors.As(err, &refused) && (refused.Code == control.CodeInvalid || refused.Code == control.CodeTooLarge):
 		return ExitUsage
+	case errors.As(err, &p):
+		return exitCodeOf(p.Code)
+	default:
+		return ExitFailure
+	}
+}
+
+// exitCodeOf is that of what the API refused.
+func exitCodeOf(code gen.ProblemCode) int {
+	switch code {
+	case gen.ProblemCodeInvalid, gen.ProblemCodeTooLarge:
+		return ExitUsage
+	case gen.ProblemCodeUnauthenticated, gen.ProblemCodeForbidden:
+		return ExitRefused
 	default:
 		return ExitFailure
 	}
@@ -63,6 +85,6 @@ func plainText(err error) string {
 	case errors.Is(err, context.Canceled):
 		return "interrupted"
 	default:
-		return err.Error()
+		return harmless(err.Error())
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-const schema = `{"$ref":"#/$defs/P","$defs":{"P":{"properties":{"date":{"type":"string"},"n":{"type":"integer"},
+const paramsSchema = `{"$ref":"#/$defs/P","$defs":{"P":{"properties":{"date":{"type":"string"},"n":{"type":"integer"},
 	"tags":{"type":"array"},"opt":{"type":["string","null"]}}}}}`
 
 func TestReadParams(t *testing.T) {
@@ -35,7 +35,7 @@ func TestReadParams(t *testing.T) {
 		"an equals sign inside":     {pairs: []string{"date=a=b"}, want: `{"date":"a=b"}`},
 		"an empty value":            {pairs: []string{"date="}, want: `{"date":""}`},
 	} {
-		got, err := readParams(c.text, c.pairs, strings.NewReader(c.stdin), json.RawMessage(schema))
+		got, err := readParams(c.text, c.pairs, nil, strings.NewReader(c.stdin), fieldsOf(json.RawMessage(paramsSchema)))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -63,15 +63,15 @@ func TestReadParamsRefuses(t *testing.T) {
 		"no such file":      {"@/nowhere/params.json", nil, "no such file"},
 		"no pair":           {"", []string{"date"}, `"date" is not name=value`},
 		"no name":           {"", []string{"=1"}, `"=1" is not name=value`},
-		"a field of a list": {"[1]", []string{"n=1"}, "a field of an object"},
-		"a field of null":   {"null", []string{"n=1"}, "a field of an object"},
+		"a field of a list": {"[1]", []string{"n=1"}, "fields of an object"},
+		"a field of null":   {"null", []string{"n=1"}, "fields of an object"},
 	} {
-		_, err := readParams(c.text, c.pairs, nil, json.RawMessage(schema))
+		_, err := readParams(c.text, c.pairs, nil, nil, fieldsOf(json.RawMessage(paramsSchema)))
 		if err == nil || !strings.Contains(err.Error(), c.want) || exitCode(err) != ExitUsage {
 			t.Errorf("%s: %v (exit code %d), want %q and exit code 2", name, err, exitCode(err), c.want)
 		}
 	}
-	if _, err := readParams("-", nil, strings.NewReader(strings.Repeat("x", 300_000)), nil); err == nil || !strings.Contains(err.Error(), "262144") {
+	if _, err := readParams("-", nil, nil, strings.NewReader(strings.Repeat("x", 300_000)), nil); err == nil || !strings.Contains(err.Error(), "262144") {
 		t.Errorf("300,000 bytes of params: %v, want the limit of 262144 named", err)
 	}
 }
@@ -87,21 +87,6 @@ func TestReadRunID(t *testing.T) {
 		got, err := readRunID(text)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("readRunID(%q) = %q, %v; want %q", text, got, err, want)
-		}
-	}
-}
-
-func TestErrorText(t *testing.T) {
-	for raw, want := range map[string]string{
-		"":                                   "",
-		"plain text":                         "plain text",
-		`{"message":"it broke","code":"E7"}`: "it broke (E7)",
-		`{"message":"it broke"}`:             "it broke",
-		`{"other":1}`:                        `{"other":1}`,
-		"not \xff UTF-8":                     "not � UTF-8",
-	} {
-		if got := errorText([]byte(raw)); got != want {
-			t.Errorf("errorText(%q) = %q, want %q", raw, got, want)
 		}
 	}
 }

@@ -2,13 +2,13 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/google/uuid"
+	"github.com/spf13/cobra"
 
-	"axflow/engine/control"
+	"axflow/api/gen"
 )
 
 // minPrefix is the least of a run's id, in hexadecimal digits, that names it.
@@ -27,7 +27,7 @@ func readRunID(text string) (string, error) {
 }
 
 // findRun returns the run that an id or its unique beginning names.
-func findRun(ctx context.Context, c *control.Client, text string) (uuid.UUID, error) {
+func (s *session) findRun(ctx context.Context, text string) (uuid.UUID, error) {
 	digits, err := readRunID(text)
 	if err != nil {
 		return uuid.Nil, err
@@ -35,29 +35,61 @@ func findRun(ctx context.Context, c *control.Client, text string) (uuid.UUID, er
 	if len(digits) == 32 {
 		return uuid.Parse(digits)
 	}
-	// Ids are listed downwards from an exclusive bound: those with the prefix are the first below its last.
-	last := uuid.MustParse(digits + strings.Repeat("f", 32-len(digits)))
-	rows, err := c.Runs(ctx, "", last, 2)
+	most, begun := 2, hyphenated(digits)
+	r, err := take(s.api.ListRunsWithResponse(ctx, &gen.ListRunsParams{Q: &begun, Limit: &most}))
 	if err != nil {
 		return uuid.Nil, err
 	}
-	var ids []uuid.UUID
-	for _, r := range rows {
-		if strings.HasPrefix(strings.ReplaceAll(r.RunID.String(), "-", ""), digits) {
-			ids = append(ids, r.RunID)
-		}
-	}
-	switch len(ids) {
+	switch ids := r.is.Items; len(ids) {
 	case 0:
-		return uuid.Nil, &control.Error{Code: control.CodeNotFound, Text: fmt.Sprintf("no run's id begins with %s here: `run list` shows them", text)}
+		return uuid.Nil, &hintedError{fmt.Errorf("no run's id begins with %s here", text), "`run list` shows them"}
 	case 1:
-		return ids[0], nil
+		return ids[0].Id, nil
 	default:
-		return uuid.Nil, usagef("several runs' ids begin with %s (%s, %s, ...): give more digits", text, ids[0], ids[1])
+		return uuid.Nil, usagef("several runs' ids begin with %s (%s, %s, ...): give more digits", text, ids[0].Id, ids[1].Id)
 	}
 }
 
-func isNotFound(err error) bool {
-	var refused *control.Error
-	return errors.As(err, &refused) && refused.Code == control.CodeNotFound
+// hyphenated writes the beginning of an id as ids are written.
+func hyphenated(digits string) string {
+	var b strings.Builder
+	for i, c := range digits {
+		if i == 8 || i == 12 || i == 16 || i == 20 {
+			b.WriteByte('-')
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+// withRun is with for a command whose argument is a run.
+func (a *app) withRun(cmd *cobra.Command, run string, do func(context.Context, *session, uuid.UUID) error) error {
+	if _, err := readRunID(run); err != nil {
+		return err
+	}
+	return a.with(cmd.Context(), func(ctx context.Context, s *session) error {
+		id, err := s.findRun(ctx, run)
+		if err != nil {
+			return err
+		}
+		return do(ctx, s, id)
+	})
+}
+
+// noStage says more about the error that something of a run was not found: whether it is the run, or which stages there are.
+func (a *app) noStage(ctx context.Context, s *session, id uuid.UUID, stage string, err error) error {
+	if !isCode(err, gen.ProblemCodeNotFound) {
+		return err
+	}
+	r, lookErr := take(s.api.GetRunWithResponse(ctx, id))
+	if lookErr != nil {
+		return &hintedError{err, fmt.Sprintf("`%s run list` shows the runs there are", a.Name)}
+	}
+	names := make([]string, len(r.is.Stages))
+	for i, x := range r.is.Stages {
+		if names[i] = x.Name; x.Name == stage {
+			return err
+		}
+	}
+	return &hintedError{err, "its stages are " + listed(names) + didYouMean(stage, names)}
 }

@@ -2,101 +2,118 @@ package cli
 
 import (
 	"context"
-	"time"
+	"fmt"
+	"strings"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"axflow/engine/control"
+	"axflow/api/gen"
 	"axflow/internal/watch"
-	"axflow/stage"
 )
 
-// maxList is the most runs that one list holds.
-const maxList = 1000
-
-// listedRun is one run in `run list --json`.
-type listedRun struct {
-	Run        uuid.UUID  `json:"run"`
-	Flow       string     `json:"flow"`
-	State      string     `json:"state"`
-	Priority   string     `json:"priority"`
-	Trigger    string     `json:"trigger"`
-	CreatedAt  time.Time  `json:"created_at"`
-	FinishedAt *time.Time `json:"finished_at,omitempty"`
-	Stuck      string     `json:"stuck,omitempty"`
-}
-
 func (a *app) listCommand() *cobra.Command {
-	var name, before string
-	var limit int
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List runs, the newest first",
-		Args:  takes(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if limit < 1 || limit > maxList {
-				return usagef("--limit %d is outside 1..%d: page on with --before RUN", limit, maxList)
-			}
-			return a.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
-				last := uuid.Nil
-				if before != "" {
-					var err error
-					if last, err = findRun(ctx, c, before); err != nil {
-						return err
-					}
-				}
-				rows, err := c.Runs(ctx, name, last, limit)
-				if err != nil {
-					return err
-				}
-				runs := make([]listedRun, len(rows))
-				for i, r := range rows {
-					runs[i] = listedRun{Run: r.RunID, Flow: r.Flow, State: stage.RunState(r.State).String(), Priority: levelName(r.Level),
-						Trigger: r.Trigger, CreatedAt: r.CreatedAt, FinishedAt: r.FinishedAt}
-					if r.Stuck != nil {
-						runs[i].Stuck = *r.Stuck
-					}
-				}
-				if asJSON {
-					return a.jsonOf(runs)
-				}
-				return a.list(runs, name)
-			})
+	var flow string
+	cmd := list(a, listing[gen.Run]{
+		use: "list [TERM...]", short: "Find runs, the newest first",
+		long: "Find runs, the newest first. All terms must hold; each may have several values, with commas:\n\n" +
+			"  flow:daily-recon  state:failed  queue:nightly  level:P0,P1  trigger:api  tag:team=etl  version:…\n" +
+			"  since:24h  until:2026-11-01  (a duration back from now, a date or a time, of the run's start)\n" +
+			"  param.date:2026-11-29  (a param that the flow declares searchable)\n" +
+			"  0192f1c2  (a run's id, or its beginning)\n\n" +
+			"state:open is running and cancelling, state:ended the others. A value with blanks stands in double quotes.",
+		none: "no run matches: `" + a.Name + " run start FLOW` starts one", args: anything, complete: searchTerms, least: 20,
+		flags: func(cmd *cobra.Command) {
+			cmd.Flags().StringVar(&flow, "flow", "", "the same as flow:…")
+			a.completeFlag(cmd, "flow", flowNames)
 		},
-	}
-	cmd.Flags().StringVar(&name, "flow", "", "only runs of this flow")
-	cmd.Flags().IntVar(&limit, "limit", 20, "how many at most")
-	cmd.Flags().StringVar(&before, "before", "", "only runs older than this one, for the next page")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "answer in JSON")
+		page: func(ctx context.Context, s *session, args []string, limit *int, cursor *string) (answer, error) {
+			q := searchText(args)
+			if flow != "" {
+				q = strings.TrimSpace(q + " flow:" + flow)
+			}
+			return s.api.ListRunsWithResponse(ctx, &gen.ListRunsParams{Q: opt(q), Limit: limit, Cursor: cursor})
+		},
+		head: []string{"RUN", "FLOW", "STATE", "LEVEL", "STAGES", "TRIGGER", "STARTED", "TOOK"},
+		row: func(r gen.Run) []string {
+			return []string{r.Id.String(), r.Flow, stateText(r), string(r.Level), tallyText(r), r.Trigger, clockTime(r.CreatedAt), tookText(r)}
+		},
+	})
+	cmd.Example = fmt.Sprintf("  %[1]s run list flow:daily-recon state:failed since:24h\n  %[1]s run list state:open tag:team=etl --json", a.Name)
 	return cmd
 }
 
-func (a *app) list(runs []listedRun, name string) error {
-	if len(runs) == 0 {
-		of := ""
-		if name != "" {
-			of = " of flow " + name
+// anything takes any arguments.
+func anything(*cobra.Command, []string) error { return nil }
+
+// searchText joins the arguments; one that the shell has kept together although it has blanks gets its quotes again.
+func searchText(args []string) string {
+	terms := make([]string, len(args))
+	for i, x := range args {
+		name, value, ok := strings.Cut(x, ":")
+		if ok && !strings.ContainsAny(name, " \"") && strings.Contains(value, " ") && !strings.Contains(value, `"`) && !strings.Contains(value, ":") {
+			x = name + `:"` + value + `"`
 		}
-		a.say("no runs%s in namespace %s: `%s run start FLOW` starts one", of, a.flags.namespace, a.Name)
-		return nil
+		terms[i] = x
 	}
-	t := table{{"RUN", "FLOW", "STATE", "PRIORITY", "TRIGGER", "STARTED", "TOOK"}}
-	for _, r := range runs {
-		took := ""
-		if r.FinishedAt != nil {
-			took = watch.Duration(r.FinishedAt.Sub(r.CreatedAt))
-		}
-		state := r.State
-		if r.Stuck != "" {
-			state += " (stuck: " + r.Stuck + ")"
-		}
-		t = append(t, []string{r.Run.String(), r.Flow, state, r.Priority, r.Trigger, clockTime(r.CreatedAt), took})
-	}
-	return t.write(a.Stdout)
+	return strings.Join(terms, " ")
 }
 
-func levelName(level int16) string { return stage.Level(level).String() }
+// searchTerms proposes terms, and values of those that have few.
+func searchTerms(ctx context.Context, s *session, args []string, begun string) []string {
+	name, _, ok := strings.Cut(begun, ":")
+	if !ok {
+		return []string{"flow:", "state:", "tag:", "since:", "until:", "queue:", "level:", "trigger:", "version:"}
+	}
+	var values []string
+	switch name {
+	case "flow":
+		values = flowNames(ctx, s, nil, "")
+	case "queue":
+		values = queueNames(ctx, s, nil, "")
+	case "state":
+		values = []string{"open", "ended", "running", "cancelling", "succeeded", "failed", "cancelled"}
+	case "level":
+		values = []string{"P0", "P1", "P2", "P3", "P4", "P5"}
+	}
+	for i, v := range values {
+		values[i] = name + ":" + v
+	}
+	return values
+}
 
-func clockTime(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
+// stateText is a run's state and what is odd about it.
+func stateText(r gen.Run) string {
+	text := string(r.State)
+	switch {
+	case r.Stuck != nil:
+		text += " (stuck: " + *r.Stuck + ")"
+	case value(r.Paused):
+		text += " (paused)"
+	case value(r.Late):
+		text += " (late)"
+	}
+	return text
+}
+
+// tallyText is how many stages are decided.
+func tallyText(r gen.Run) string {
+	if r.Stages == nil {
+		return ""
+	}
+	decided, all := 0, 0
+	for state, n := range *r.Stages {
+		all += n
+		switch gen.StageState(state) {
+		case gen.StageStateSucceeded, gen.StageStateFailed, gen.StageStateCancelled, gen.StageStateSkipped, gen.StageStateUpstreamFailed:
+			decided += n
+		}
+	}
+	return fmt.Sprintf("%d/%d", decided, all)
+}
+
+func tookText(r gen.Run) string {
+	if r.FinishedAt == nil {
+		return ""
+	}
+	return watch.Duration(r.FinishedAt.Sub(r.CreatedAt))
+}

@@ -12,163 +12,116 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"axflow/engine/control"
+	"axflow/api/gen"
 	"axflow/internal/watch"
-	"axflow/sql/db"
-	"axflow/stage"
 )
-
-// shownRun is what `run show --json` answers.
-type shownRun struct {
-	Run        uuid.UUID         `json:"run"`
-	Flow       string            `json:"flow"`
-	Version    string            `json:"version"`
-	State      string            `json:"state"`
-	Stuck      string            `json:"stuck,omitempty"`
-	Priority   string            `json:"priority"`
-	Queue      string            `json:"queue"`
-	Trigger    string            `json:"trigger"`
-	CreatedAt  time.Time         `json:"created_at"`
-	FinishedAt *time.Time        `json:"finished_at,omitempty"`
-	Params     json.RawMessage   `json:"params"`
-	Tags       map[string]string `json:"tags,omitempty"`
-	Error      string            `json:"error,omitempty"`
-	Stages     []shownStage      `json:"stages"`
-	Errors     []shownError      `json:"errors"`
-}
-
-// shownStage is one stage of it; total is -1 while its shards are not known.
-type shownStage struct {
-	Name       string     `json:"name"`
-	State      string     `json:"state"`
-	Reason     string     `json:"reason,omitempty"`
-	Generation int        `json:"generation"`
-	Total      int        `json:"total"`
-	Succeeded  int        `json:"succeeded"`
-	Failed     int        `json:"failed"`
-	Ready      int        `json:"ready"`
-	InFlight   int        `json:"in_flight"`
-	Parked     int        `json:"parked"`
-	ReadyAt    *time.Time `json:"ready_at,omitempty"`
-	FinishedAt *time.Time `json:"finished_at,omitempty"`
-}
-
-// shownError is one failed attempt; shard -1 is the plan.
-type shownError struct {
-	Stage      string    `json:"stage"`
-	Shard      int       `json:"shard"`
-	Generation int       `json:"generation"`
-	Attempt    int       `json:"attempt"`
-	Outcome    string    `json:"outcome"`
-	FinishedAt time.Time `json:"finished_at"`
-	Error      string    `json:"error"`
-	sharded    bool
-}
 
 func (a *app) showCommand() *cobra.Command {
 	var asJSON bool
 	var errorsMost int
 	cmd := &cobra.Command{
-		Use:   "show RUN",
-		Short: "Show a run: its stages, what each has done, and the last errors",
-		Args:  takes("RUN"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if errorsMost < 0 || errorsMost > maxList {
-				return usagef("--errors %d is outside 0..%d", errorsMost, maxList)
+		Use:   "show RUN [STAGE]",
+		Short: "Show a run: its stages, what each has done, and the last errors; or one stage with its durations",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if errorsMost < 0 || errorsMost > maxPage {
+				return usagef("--errors %d is outside 0..%d", errorsMost, maxPage)
 			}
-			return a.withRun(cmd, args, func(ctx context.Context, c *control.Client, id uuid.UUID) error {
-				p, err := c.Progress(ctx, id)
-				if err != nil {
-					return err
+			if len(args) == 2 {
+				return nil
+			}
+			return takes("RUN")(cmd, args)
+		},
+		ValidArgsFunction: a.completing(nth(recentRuns, stagesOf)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withRun(cmd, args[0], func(ctx context.Context, s *session, id uuid.UUID) error {
+				if len(args) == 2 {
+					return a.showStage(ctx, s, id, args[1], asJSON)
 				}
-				failures, err := c.Failures(ctx, id, errorsMost)
+				r, err := take(s.api.GetRunWithResponse(ctx, id))
 				if err != nil {
-					return err
+					return a.noStage(ctx, s, id, "", err)
 				}
-				s := shown(&p, failures)
 				if asJSON {
-					return a.jsonOf(s)
+					return a.json(r.raw)
 				}
-				return a.show(&s, p.At)
+				return a.showRun(ctx, s, r.is, errorsMost)
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "answer in JSON")
+	addJSON(cmd, &asJSON)
 	cmd.Flags().IntVar(&errorsMost, "errors", 5, "how many of the last errors")
 	return cmd
 }
 
-func shown(p *control.Progress, failures []db.LastErrorsRow) shownRun {
-	s := shownRun{Run: p.Run.RunID, Flow: p.Run.Flow, Version: p.Version.Hash, State: p.State.String(), Priority: levelName(p.Run.Level),
-		Queue: p.Run.Queue, Trigger: p.Run.Trigger, CreatedAt: p.Run.CreatedAt, FinishedAt: p.Run.FinishedAt, Params: p.Run.Params,
-		Error: errorText(p.Run.Error), Stages: []shownStage{}, Errors: []shownError{}}
-	if !json.Valid(s.Params) {
-		s.Params = json.RawMessage("null")
-	}
-	if p.Run.Stuck != nil {
-		s.Stuck = *p.Run.Stuck
-	}
-	_ = json.Unmarshal(p.Run.Tags, &s.Tags) // stored from a map of strings
-	for _, x := range p.Stages {
-		s.Stages = append(s.Stages, shownStage{Name: x.Name, State: x.State.String(), Reason: x.Reason, Generation: x.Generation, Total: x.Total,
-			Succeeded: x.Succeeded, Failed: x.Dead, Ready: x.Ready, InFlight: x.InFlight, Parked: x.Parked, ReadyAt: x.ReadyAt, FinishedAt: x.FinishedAt})
-	}
-	for _, f := range failures {
-		spec := &p.Version.Graph.Stages[f.Ord]
-		s.Errors = append(s.Errors, shownError{Stage: spec.Name, Shard: int(f.Shard), Generation: int(f.Generation), Attempt: int(f.Attempt),
-			Outcome: stage.Outcome(f.Outcome).String(), FinishedAt: f.FinishedAt, Error: errorText(f.Error), sharded: spec.Kind != stage.Single})
-	}
-	return s
-}
-
-// errorText reads a stored error for people: an object's message with its code, else the text itself.
-func errorText(raw []byte) string {
-	var object struct{ Code, Message string }
-	if json.Unmarshal(raw, &object) != nil || object.Message == "" {
-		return strings.ToValidUTF8(string(raw), "�")
-	}
-	if object.Code != "" {
-		return object.Message + " (" + object.Code + ")"
-	}
-	return object.Message
-}
-
-// maxShownParams bounds the params in the text; --json has all.
+// maxShownParams bounds the params in the text; `run params` has all.
 const maxShownParams = 400
 
-func (a *app) show(s *shownRun, now time.Time) error {
-	fact := func(name, value string) {
-		if value != "" {
-			a.say("%-10s%s", name, value)
-		}
+func (a *app) showRun(ctx context.Context, s *session, d *gen.RunDetail, errorsMost int) error {
+	r := d.Run
+	a.fact("run", r.Id.String())
+	a.fact("flow", r.Flow+", version "+r.Version)
+	a.fact("state", string(r.State))
+	a.fact("stuck", value(r.Stuck))
+	for _, h := range d.Holds {
+		a.fact("paused", watch.Held(string(h.Kind), h.Actor, value(h.Reason)))
 	}
-	fact("run", s.Run.String())
-	fact("flow", s.Flow+", version "+s.Version)
-	fact("state", s.State)
-	fact("stuck", s.Stuck)
-	fact("error", s.Error)
-	fact("priority", fmt.Sprintf("%s, queue %s, started by %s", s.Priority, s.Queue, s.Trigger))
-	if s.FinishedAt != nil {
-		fact("started", fmt.Sprintf("%s, took %s", clockTime(s.CreatedAt), watch.Duration(s.FinishedAt.Sub(s.CreatedAt))))
+	a.fact("level", fmt.Sprintf("%s, queue %s, started by %s", r.Level, r.Queue, r.Trigger))
+	if r.FinishedAt != nil {
+		a.fact("started", fmt.Sprintf("%s, took %s", clockTime(r.CreatedAt), watch.Duration(r.FinishedAt.Sub(r.CreatedAt))))
 	} else {
-		fact("started", fmt.Sprintf("%s, %s ago", clockTime(s.CreatedAt), watch.Duration(now.Sub(s.CreatedAt))))
+		a.fact("started", fmt.Sprintf("%s, %s ago", clockTime(r.CreatedAt), watch.Duration(d.At.Sub(r.CreatedAt))))
 	}
-	fact("params", shorten(string(s.Params), maxShownParams))
-	fact("tags", tagText(s.Tags))
+	switch {
+	case value(r.Late):
+		a.fact("late", "since "+clockTime(value(r.LateAt)))
+	case r.LateAt != nil && r.FinishedAt == nil:
+		a.fact("late", "from "+clockTime(*r.LateAt)+" on")
+	}
+	if r.Parent != nil {
+		a.fact("parent", fmt.Sprintf("run %s, stage %s, shard %d", r.Parent.Run, r.Parent.Stage, r.Parent.Shard))
+	}
+	if p, err := take(s.api.GetRunParamsWithResponse(ctx, r.Id)); err == nil { // not everybody may see them
+		a.fact("params", shorten(oneLineJSON(*p.is), maxShownParams))
+	}
+	a.fact("tags", tagText(r.Tags))
 	a.say("")
-	if err := stageTable(s.Stages, now).write(a.Stdout); err != nil {
+	if err := stageTable(d.Stages, d.At).write(a.Stdout); err != nil {
 		return err
 	}
-	if len(s.Errors) > 0 {
+	if errorsMost == 0 {
+		return nil
+	}
+	f, err := take(s.api.ListFailuresWithResponse(ctx, r.Id, &gen.ListFailuresParams{Limit: &errorsMost}))
+	if err != nil {
+		return err
+	}
+	if len(f.is.Items) > 0 {
 		a.say("\nlast errors, the newest first")
 	}
-	for _, e := range s.Errors {
-		a.say("  %s", e.line(now))
+	for _, x := range f.is.Items {
+		a.say("  %s", failureLine(x, sharded(d, x.Stage), d.At))
 	}
 	return nil
 }
 
-func stageTable(stages []shownStage, now time.Time) table {
+// fact writes a name and what it is, unless that is nothing.
+func (a *app) fact(name, is string) {
+	if is != "" {
+		a.say("%-10s%s", name, is)
+	}
+}
+
+// sharded tells whether a stage is.
+func sharded(d *gen.RunDetail, stage string) bool {
+	for _, x := range d.Stages {
+		if x.Name == stage {
+			return x.Kind == gen.StageKindSharded
+		}
+	}
+	return false
+}
+
+func stageTable(stages []gen.StageStatus, now time.Time) table {
 	t := table{{"STAGE", "STATE", "DONE", "FAILED", "READY", "RUNNING", "PARKED", "TOOK", "REASON"}}
 	for _, x := range stages {
 		done := ""
@@ -177,10 +130,9 @@ func stageTable(stages []shownStage, now time.Time) table {
 		}
 		// What became ready at all has a time; of the rest the reason tells why it did not. The reason of what did
 		// only says that it could.
-		passedOver := x.State == stage.StageSkipped.String() || x.State == stage.StageUpstreamFailed.String()
 		took, reason := "", ""
-		if passedOver {
-			reason = x.Reason
+		if x.State == gen.StageStateSkipped || x.State == gen.StageStateUpstreamFailed {
+			reason = value(x.Reason)
 		} else if x.ReadyAt != nil {
 			end := now
 			if x.FinishedAt != nil {
@@ -188,8 +140,7 @@ func stageTable(stages []shownStage, now time.Time) table {
 			}
 			took = watch.Duration(end.Sub(*x.ReadyAt))
 		}
-		t = append(t, []string{x.Name, strings.ReplaceAll(x.State, "_", " "), done, some(x.Failed), some(x.Ready), some(x.InFlight), some(x.Parked),
-			took, reason})
+		t = append(t, []string{x.Name, words(string(x.State)), done, some(x.Dead), some(x.Ready), some(x.InFlight), some(x.Parked), took, reason})
 	}
 	return t
 }
@@ -202,16 +153,24 @@ func some(n int) string {
 	return watch.Count(n)
 }
 
-func (e *shownError) line(now time.Time) string {
-	what := e.Stage
+// failureLine tells a failed attempt.
+func failureLine(x gen.Attempt, sharded bool, now time.Time) string {
+	what := x.Stage
 	switch {
-	case e.Shard < 0:
+	case x.Shard < 0:
 		what += " (its plan)"
-	case e.sharded:
-		what += fmt.Sprintf("[%d]", e.Shard)
+	case sharded:
+		what += fmt.Sprintf("[%d]", x.Shard)
 	}
-	text := strings.ReplaceAll(strings.TrimSpace(e.Error), "\n", "\n      ")
-	return fmt.Sprintf("%s, attempt %d, %s %s ago: %s", what, e.Attempt, strings.ReplaceAll(e.Outcome, "_", " "), watch.Duration(now.Sub(e.FinishedAt)), text)
+	text := "no message"
+	if x.Failure != nil {
+		text = x.Failure.Message
+		if x.Failure.Code != "" {
+			text += " (" + x.Failure.Code + ")"
+		}
+	}
+	text = strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n      ")
+	return fmt.Sprintf("%s, attempt %d, %s %s ago: %s", what, x.Attempt, words(string(x.Outcome)), watch.Duration(now.Sub(x.FinishedAt)), text)
 }
 
 func shorten(text string, most int) string {
@@ -221,7 +180,7 @@ func shorten(text string, most int) string {
 	for most > 0 && !utf8.RuneStart(text[most]) {
 		most--
 	}
-	return fmt.Sprintf("%s... (%d bytes; --json has all)", text[:most], len(text))
+	return fmt.Sprintf("%s... (%d bytes; `run params` has all)", text[:most], len(text))
 }
 
 func tagText(tags map[string]string) string {
@@ -231,4 +190,16 @@ func tagText(tags map[string]string) string {
 	}
 	sort.Strings(pairs)
 	return strings.Join(pairs, " ")
+}
+
+// oneLineJSON writes JSON without its line breaks.
+func oneLineJSON(raw []byte) string {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return string(raw)
+	}
+	if short, err := json.Marshal(v); err == nil {
+		return string(short)
+	}
+	return string(raw)
 }

@@ -5,43 +5,45 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"axflow/engine/control"
+	"axflow/api/gen"
 )
 
 func (a *app) settingCommand() *cobra.Command {
 	return a.group("setting", "Kill switches: parts of the engine that can be turned off while it runs",
-		a.listing("list", "List the switches and what each turns off", "there are none", nil, listSettings),
-		checked(a.changing("set NAME {on|off}", "Turn a part of the engine on or off", []string{"NAME", "on or off"}, nil,
-			func(ctx context.Context, c *control.Client, args []string, who control.Who) ([]control.Touch, error) {
-				return c.SetSetting(ctx, args[0], args[1] == "on", who)
-			}), func(args []string) error {
-			if args[1] != "on" && args[1] != "off" {
-				return usagef("%q is neither on nor off", args[1])
-			}
-			return nil
-		}))
+		list(a, listing[gen.Setting]{use: "list", short: "List the switches and what each turns off", none: "there are none",
+			page: func(ctx context.Context, s *session, _ []string, _ *int, _ *string) (answer, error) {
+				return s.api.ListSettingsWithResponse(ctx)
+			},
+			head: []string{"SWITCH", "IS", "WHAT IT DOES"},
+			row: func(x gen.Setting) []string {
+				is := "off"
+				if x.On {
+					is = "on"
+				}
+				return []string{x.Name, is, x.Says}
+			}}),
+		a.changing(changing{use: "set NAME {on|off}", short: "Turn a part of the engine on or off", args: []string{"NAME", "on or off"},
+			complete: nth(settingNames, fixed("on", "off")),
+			check: func(args []string) error {
+				if args[1] != "on" && args[1] != "off" {
+					return usagef("%q is neither on nor off", args[1])
+				}
+				return nil
+			},
+			do: func(ctx context.Context, s *session, args []string, act gen.Act) (got[gen.ActResult], error) {
+				return take(s.api.SetSettingWithResponse(ctx, args[0], gen.SetSettingJSONRequestBody{On: args[1] == "on", Reason: act.Reason, DryRun: act.DryRun}))
+			}}))
 }
 
-func listSettings(ctx context.Context, c *control.Client) (table, any, error) {
-	settings, err := c.Settings(ctx)
+// settingNames proposes the switches.
+func settingNames(ctx context.Context, s *session, _ []string, _ string) []string {
+	r, err := take(s.api.ListSettingsWithResponse(ctx))
 	if err != nil {
-		return nil, nil, err
+		return nil
 	}
-	type listed struct {
-		Name    string `json:"name"`
-		On      bool   `json:"on"`
-		Default bool   `json:"default"`
-		Says    string `json:"says"`
+	names := make([]string, len(r.is.Items))
+	for i, x := range r.is.Items {
+		names[i] = x.Name + "\t" + x.Says
 	}
-	t := table{{"SWITCH", "IS", "WHAT IT DOES"}}
-	list := make([]listed, 0, len(settings))
-	for _, s := range settings {
-		list = append(list, listed{s.Name, s.On, s.Default, s.Says})
-		is := "off"
-		if s.On {
-			is = "on"
-		}
-		t = append(t, []string{s.Name, is, s.Says})
-	}
-	return t, list, nil
+	return names
 }

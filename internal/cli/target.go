@@ -172,3 +172,14 @@ func (t target) plainly() bool {
 	ip := net.ParseIP(host)
 	return host != "localhost" && (ip == nil || !ip.IsLoopback())
 }
+
+// withoutPassword writes a database's address for people.
+func withoutPassword(address string) string {
+	if address == "" {
+		return ""
+	}
+	if u, err := url.Parse(address); err == nil && u.Scheme != "" {
+		return u.Redacted()
+	}
+	return "(keywords)" // they may hold a password
+}

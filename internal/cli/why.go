@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"axflow/engine/control"
+	"axflow/api/gen"
 	"axflow/engine/explain"
 	"axflow/internal/watch"
 	"axflow/sql/span"
@@ -26,50 +26,50 @@ func (a *app) whyCommand() *cobra.Command {
 			"SHARD is an index from 0 on, or \"plan\" for the task that computes a stage's shards.",
 		Args: takes("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			run, where, err := readTarget(args[0])
+			run, p, err := readTarget(args[0])
 			if err != nil {
 				return err
 			}
-			return a.withRun(cmd, []string{run}, func(ctx context.Context, c *control.Client, id uuid.UUID) error {
-				where.Run = id
-				r, err := explain.Explain(ctx, explain.Source{Pool: c.Pool(), Namespace: c.Namespace()}, where)
+			return a.withRun(cmd, run, func(ctx context.Context, s *session, id uuid.UUID) error {
+				r, err := take(s.api.ExplainRunWithResponse(ctx, id, &p))
 				if err != nil {
-					return a.withStages(ctx, c, id, err)
+					return a.noStage(ctx, s, id, value(p.Stage), err)
 				}
 				if asJSON {
-					return a.jsonOf(r)
+					return a.json(r.raw)
 				}
-				a.why(r)
+				a.why(r.is)
 				return nil
 			})
 		},
+		ValidArgsFunction: a.completing(nth(recentRuns)),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "answer in JSON")
+	addJSON(cmd, &asJSON)
 	return cmd
 }
 
 // readTarget reads RUN, RUN/STAGE or RUN/STAGE/SHARD.
-func readTarget(text string) (run string, t explain.Target, err error) {
+func readTarget(text string) (run string, p gen.ExplainRunParams, err error) {
 	parts := strings.Split(text, "/")
 	if len(parts) > 3 {
-		return "", t, usagef("%q is neither RUN nor RUN/STAGE nor RUN/STAGE/SHARD", text)
+		return "", p, usagef("%q is neither RUN nor RUN/STAGE nor RUN/STAGE/SHARD", text)
 	}
 	if len(parts) > 1 {
-		t.Stage = parts[1]
-		if t.Stage == "" {
-			return "", t, usagef("%q names no stage after the slash", text)
+		p.Stage = &parts[1]
+		if parts[1] == "" {
+			return "", p, usagef("%q names no stage after the slash", text)
 		}
 	}
 	if len(parts) > 2 {
 		index := span.PlanIndex
 		if parts[2] != "plan" {
 			if index, err = strconv.Atoi(parts[2]); err != nil || index < 0 {
-				return "", t, usagef("%q is no shard: give an index from 0 on, or plan", parts[2])
+				return "", p, usagef("%q is no shard: give an index from 0 on, or plan", parts[2])
 			}
 		}
-		t.Shard = &index
+		p.Shard = &index
 	}
-	return parts[0], t, nil
+	return parts[0], p, nil
 }
 
 // signs are how a terminal shows whether a gate is open.
