@@ -22,7 +22,7 @@ func (h *Handlers) ListAudit(ctx context.Context, req gen.ListAuditRequestObject
 	}
 	lines, err := c.Audit(ctx, f)
 	if err != nil {
-		return nil, inQuery(err)
+		return nil, err
 	}
 	out := gen.ListAudit200JSONResponse{Items: make([]gen.AuditLine, len(lines))}
 	for i, l := range lines {

@@ -2,7 +2,6 @@ package rest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -125,14 +124,3 @@ func swept(s control.Sweep, w control.Who) gen.BulkResult {
 
 // listed tells whether a word stands in a list with commas.
 func listed(word, list string) bool { return slices.Contains(strings.Split(list, ", "), word) }
-
-// inQuery turns refusals of a filter's fields into those of query parameters.
-func inQuery(err error) error {
-	var c *control.Error
-	if errors.As(err, &c) && c.Field != "" {
-		at := *c
-		at.Field = strings.TrimPrefix(c.Field, "/filter/")
-		return &at
-	}
-	return err
-}

@@ -28,7 +28,7 @@ func (h *Handlers) ListDeadLetters(ctx context.Context, req gen.ListDeadLettersR
 	}
 	letters, err := c.DeadList(ctx, f, before)
 	if err != nil {
-		return nil, inQuery(err)
+		return nil, err
 	}
 	out := gen.ListDeadLetters200JSONResponse{Items: make([]gen.DeadLetter, len(letters))}
 	for i, l := range letters {
@@ -64,7 +64,7 @@ func (h *Handlers) GroupDeadLetters(ctx context.Context, req gen.GroupDeadLetter
 	f.Most = pageSize(p.Limit)
 	groups, err := c.DeadLetters(ctx, f)
 	if err != nil {
-		return nil, inQuery(err)
+		return nil, err
 	}
 	out := gen.GroupDeadLetters200JSONResponse{Items: make([]gen.DeadGroup, len(groups))}
 	for i, g := range groups {

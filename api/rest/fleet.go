@@ -61,7 +61,7 @@ func (h *Handlers) ClearPool(ctx context.Context, req gen.ClearPoolRequestObject
 	w := who(ctx, req.Params.Reason, req.Params.DryRun)
 	touched, err := c.ClearPool(ctx, req.Flow, req.Stage, w)
 	if err != nil {
-		return nil, reasonInQuery(err)
+		return nil, err
 	}
 	return gen.ClearPool200JSONResponse{ActedJSONResponse: acted(touched, w)}, nil
 }

@@ -2,8 +2,6 @@ package rest
 
 import (
 	"context"
-	"errors"
-	"strings"
 
 	"axflow/api/gen"
 	"axflow/api/problem"
@@ -68,7 +66,7 @@ func (h *Handlers) ClearQueue(ctx context.Context, req gen.ClearQueueRequestObje
 	w := who(ctx, req.Params.Reason, req.Params.DryRun)
 	touched, err := c.ClearQueue(ctx, req.Queue, w)
 	if err != nil {
-		return nil, reasonInQuery(err)
+		return nil, err
 	}
 	return gen.ClearQueue200JSONResponse{ActedJSONResponse: acted(touched, w)}, nil
 }
@@ -127,15 +125,4 @@ func queueOf(q control.Queue) gen.Queue {
 		out.Hold = &hold
 	}
 	return out
-}
-
-// reasonInQuery turns a refusal of the reason into one of the query parameter, of acts that have no body.
-func reasonInQuery(err error) error {
-	var c *control.Error
-	if errors.As(err, &c) && c.Field != "" {
-		at := *c
-		at.Field = strings.TrimPrefix(c.Field, "/")
-		return &at
-	}
-	return err
 }

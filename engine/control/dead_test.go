@@ -4,9 +4,8 @@ import (
 	"log/slog"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"axflow/engine/control"
 	"axflow/engine/replay"

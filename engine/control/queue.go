@@ -71,7 +71,7 @@ func (c *Client) SetQueue(ctx context.Context, q QueueConfig, who Who) ([]Touch,
 			}
 			break
 		}
-		return says(q.text()), map[string]any{"settings": q}, nil
+		return says(q.text()), map[string]any{"settings": q.detail()}, nil
 	})
 	return touched, err
 }
@@ -264,6 +264,19 @@ func configOf(r db.QueueConfigsRow) QueueConfig {
 
 // share is a stored share without what single precision adds to it.
 func share(v float32) float64 { return math.Round(float64(v)*1e6) / 1e6 }
+
+// detail is the settings for the audit.
+func (q QueueConfig) detail() map[string]any {
+	d := map[string]any{"capacity": q.Capacity, "concurrency": q.Concurrency, "alert_at": q.AlertAt, "refuse_at": q.RefuseAt, "pause_at": q.PauseAt,
+		"resume_at": q.ResumeAt, "core_level": q.CoreLevel.String(), "low_level": q.LowLevel.String()}
+	if q.Weights != nil {
+		d["weights"] = q.Weights
+	}
+	if q.Decay != nil {
+		d["decay"] = *q.Decay
+	}
+	return d
+}
 
 func (q QueueConfig) text() string {
 	or := func(n int, none string) string {
