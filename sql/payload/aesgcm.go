@@ -13,6 +13,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/google/uuid"
 )
 
 // KeyLen is the length of a key in bytes.
@@ -29,7 +32,19 @@ var keyID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,32}$`)
 type AESGCM struct {
 	keys    map[string][]byte
 	current string
+
+	mu   sync.Mutex
+	kept map[derived]cipher.AEAD
 }
+
+// derived is what a run's cipher depends on.
+type derived struct {
+	id, namespace string
+	run           uuid.UUID
+}
+
+// keptCiphers bounds how many runs' ciphers are kept: deriving one takes longer than using it.
+const keptCiphers = 512
 
 var _ Codec = (*AESGCM)(nil)
 
@@ -54,7 +69,7 @@ func NewAESGCM(keys map[string][]byte, current string) (*AESGCM, error) {
 	for id, key := range keys {
 		own[id] = slices.Clone(key)
 	}
-	return &AESGCM{keys: own, current: current}, nil
+	return &AESGCM{keys: own, current: current, kept: make(map[derived]cipher.AEAD)}, nil
 }
 
 // ParseAESGCM makes an AESGCM of text such as "k2:<base64>,k1:<base64>", whose first key seals. Keys may stand on lines of
@@ -91,12 +106,30 @@ func ParseAESGCM(text string) (*AESGCM, error) {
 
 // aead is the cipher of a place's run.
 func (c *AESGCM) aead(id string, at Place) (cipher.AEAD, error) {
+	k := derived{id, at.Namespace, at.Run}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if a, ok := c.kept[k]; ok {
+		return a, nil
+	}
+	a, err := c.derive(k)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.kept) >= keptCiphers {
+		clear(c.kept)
+	}
+	c.kept[k] = a
+	return a, nil
+}
+
+func (c *AESGCM) derive(k derived) (cipher.AEAD, error) {
 	info := make([]byte, 0, 64)
 	info = append(info, "axflow payload 1\x00"...)
-	info = append(info, at.Namespace...)
+	info = append(info, k.namespace...)
 	info = append(info, 0)
-	info = append(info, at.Run[:]...)
-	key, err := hkdf.Key(sha256.New, c.keys[id], nil, string(info), KeyLen)
+	info = append(info, k.run[:]...)
+	key, err := hkdf.Key(sha256.New, c.keys[k.id], nil, string(info), KeyLen)
 	if err != nil {
 		return nil, fmt.Errorf("deriving a key: %w", err)
 	}
