@@ -370,7 +370,7 @@ func TestAKilledWorkerLosesTheLastLinesOnly(t *testing.T) {
 		return // it needs a server whose other databases it may look into
 	}
 	ctx := pgtest.Context(t, time.Minute)
-	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestLoggingUntilKilled$") //nolint:gosec // this test's own binary
+	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestLoggingUntilKilled$")
 	cmd.Env = append(os.Environ(), "AX_LOG_UNTIL_KILLED=1", pgtest.EnvDatabase+"="+server.PG.SocketURL("postgres"))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()

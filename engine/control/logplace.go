@@ -95,7 +95,7 @@ func (s snapshot) append(b []byte) []byte {
 // sound tells whether PostgreSQL takes the snapshot.
 func (s snapshot) sound() bool {
 	return s.none() && s.xmin == 0 && len(s.open) == 0 ||
-		uint32(s.xmin) != 0 && uint32(s.xmax) != 0 && s.xmin <= s.xmax && s.xmax < 1<<62 && //nolint:gosec // the low half is an xid, of which 0 is none
+		uint32(s.xmin) != 0 && uint32(s.xmax) != 0 && s.xmin <= s.xmax && s.xmax < 1<<62 && // the low half is an xid, of which 0 is none
 			slices.IsSorted(s.open) && (len(s.open) == 0 || s.open[0] >= s.xmin && s.open[len(s.open)-1] < s.xmax)
 }
 

@@ -167,7 +167,7 @@ func TestFollowersSeeEveryLineOnce(t *testing.T) {
 		for i := range followers {
 			f := &followers[i]
 			look(f, 1000)
-			for look(f, 1000) { //nolint:revive // until there is nothing more
+			for look(f, 1000) { // until there is nothing more
 			}
 			asked := 0
 			for _, l := range stored {
