@@ -229,6 +229,12 @@ func (s *stand) finish(run uuid.UUID, f flight, fail func(int32) bool) {
 // call sends a request as it is and returns the answer's status and body.
 func (s *stand) call(method, path, body string) (int, []byte) {
 	s.t.Helper()
+	return s.callOn(s.raw, method, path, body)
+}
+
+// callOn is call on a server.
+func (s *stand) callOn(trip http.RoundTripper, method, path, body string) (int, []byte) {
+	s.t.Helper()
 	req, err := http.NewRequestWithContext(s.ctx, method, "http://127.0.0.1"+path, strings.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
@@ -239,7 +245,7 @@ func (s *stand) call(method, path, body string) (int, []byte) {
 	} else {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	res, err := s.raw.RoundTrip(req)
+	res, err := trip.RoundTrip(req)
 	if err != nil {
 		s.t.Fatal(err)
 	}
