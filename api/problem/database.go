@@ -3,9 +3,11 @@ package problem
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/puddle/v2"
 
 	"axflow/api/gen"
 	axsql "axflow/sql"
@@ -28,21 +30,20 @@ var classes = map[string]gen.ProblemCode{
 
 // database tells what a fault of the database, or of the way to it, is; "": it is none.
 func database(err error) gen.ProblemCode {
+	var connect *pgconn.ConnectError
 	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
+	var network net.Error
+	switch {
+	case errors.Is(err, axsql.ErrSchemaOlder), errors.Is(err, axsql.ErrSchemaNewer), errors.Is(err, puddle.ErrClosedPool), errors.As(err, &connect):
+		return gen.ProblemCodeUnavailable
+	case errors.As(err, &pg):
 		if code, ok := classes[pg.Code]; ok {
 			return code
 		}
 		return classes[pg.Code[:min(2, len(pg.Code))]]
-	}
-	var connect *pgconn.ConnectError
-	var network net.Error
-	switch {
-	case errors.Is(err, axsql.ErrSchemaOlder), errors.Is(err, axsql.ErrSchemaNewer), errors.As(err, &connect), pgconn.SafeToRetry(err):
-		return gen.ProblemCodeUnavailable
 	case errors.Is(err, context.Canceled):
 		return "" // not the database's doing
-	case errors.As(err, &network):
+	case pgconn.SafeToRetry(err), errors.As(err, &network), errors.Is(err, io.ErrUnexpectedEOF):
 		return gen.ProblemCodeUnavailable
 	default:
 		return ""
