@@ -60,6 +60,8 @@ type Config struct {
 	Reload time.Duration
 	// Retention is how long runs are kept after their end, to the day. Default 30 days; below 0 for ever.
 	Retention time.Duration
+	// LogRetention is how long what their handlers logged is kept, if that is shorter. Default 0: as long as the runs.
+	LogRetention time.Duration
 	// Horizon is how far ahead timers are held in memory. Default 5 min.
 	Horizon time.Duration
 	// ClockInterval is how often the database's clock is sampled. Default 5 s.
@@ -248,7 +250,7 @@ func (e *Engine) assemble(lead leader.Term, now *clock.Clock, pool *pgxpool.Pool
 	t.loop = loop
 	t.watch = alive.New(alive.Config{Conn: leaderConn{conns[1]}, Fence: fence, Term: lead, Versions: e.versions, Box: t.box, Out: workers, Bus: e.cfg.Bus, Clock: now.Now,
 		Look: lookWorkers, Beat: e.cfg.Beat, TTL: e.cfg.WorkerTTL, Overdue: e.cfg.Overdue, Stats: &e.stats, Logger: e.cfg.Logger})
-	t.scanner = &scanner{conn: leaderConn{conns[2]}, fence: fence, resolver: resolver(), every: e.cfg.Scan, retention: e.cfg.Retention, look: lookRuns, box: t.box,
+	t.scanner = &scanner{conn: leaderConn{conns[2]}, fence: fence, resolver: resolver(), every: e.cfg.Scan, retention: e.cfg.Retention, logRetention: e.cfg.LogRetention, look: lookRuns, box: t.box,
 		bus: e.cfg.Bus, stats: &e.stats, logger: e.cfg.Logger, orphans: orphans{pool: pool, bus: e.cfg.Bus, versions: e.versions,
 			who: control.Who{Actor: fmt.Sprintf("leader/%d", lead.Epoch), Reason: "the task that started it does not wait for it any more"}}}
 	t.replays = replay.New(replay.Config{Conn: leaderConn{conns[4]}, Fence: fence, Versions: e.versions, Tell: t.box.Put, Logger: e.cfg.Logger})

@@ -25,18 +25,19 @@ const (
 
 // scanner runs the full scan: the fallback that finds what every event may have missed.
 type scanner struct {
-	conn       leaderConn
-	fence      axsql.Fence
-	resolver   *resolve.Resolver
-	every      time.Duration
-	retention  time.Duration
-	look       <-chan struct{}
-	box        *hint.Box[hint.Engine]
-	bus        *hint.Bus
-	orphans    orphans
-	stats      *dispatch.Stats
-	logger     *slog.Logger
-	partitions time.Time
+	conn         leaderConn
+	fence        axsql.Fence
+	resolver     *resolve.Resolver
+	every        time.Duration
+	retention    time.Duration
+	logRetention time.Duration // 0: as long as the runs
+	look         <-chan struct{}
+	box          *hint.Box[hint.Engine]
+	bus          *hint.Bus
+	orphans      orphans
+	stats        *dispatch.Stats
+	logger       *slog.Logger
+	partitions   time.Time
 }
 
 // Run scans at once, at every interval and when asked, until ctx ends (nil), the term is over, or the
@@ -110,6 +111,11 @@ func (s *scanner) turnDays(ctx context.Context) error {
 	}
 	if _, err := db.New(s.conn).DropRates(ctx); err != nil {
 		return fmt.Errorf("deleting start rates whose windows are over: %w", err)
+	}
+	if s.logRetention > 0 {
+		if _, err := axsql.RetainLogs(ctx, s.conn, now.Add(-s.logRetention)); err != nil {
+			s.logger.Warn("dropping old logs failed; it is tried again", "epoch", s.fence.Epoch, "err", err)
+		}
 	}
 	if s.retention < 0 {
 		return nil

@@ -45,6 +45,51 @@ func Retain(ctx context.Context, conn RetainConn, keepFrom time.Time) ([]time.Ti
 	return dropped, nil
 }
 
+// logLockWait bounds how long RetainLogs waits for readers of a day's logs, with everybody else waiting behind it.
+const logLockWait = "2s"
+
+// RetainLogs empties the logs of the days before the day of keepFrom, and nothing else of them: for logs that are kept for a
+// shorter time than their runs. A day's logs stay while one of its runs is open or ended after keepFrom. It returns the days that
+// it emptied. Late lines and those of a rerun are stored as ever, and go the next time.
+func RetainLogs(ctx context.Context, conn RetainConn, keepFrom time.Time) ([]time.Time, error) {
+	q := db.New(conn)
+	rows, err := q.OldDays(ctx, Day(keepFrom))
+	if err != nil {
+		return nil, fmt.Errorf("looking for old days: %w", err)
+	}
+	var emptied []time.Time
+	for _, row := range rows {
+		if row.Dropping {
+			continue
+		}
+		name := partitionName("log", row.Day)
+		var holds bool
+		if err := conn.QueryRow(ctx, "SELECT coalesce(pg_relation_size(to_regclass($1)), 0) > 0", name).Scan(&holds); err != nil {
+			return emptied, fmt.Errorf("looking at the logs of %s: %w", row.Day.Format(time.DateOnly), err)
+		}
+		if !holds {
+			continue
+		}
+		over, err := q.DayIsOver(ctx, db.DayIsOverParams{First: DayBound(row.Day), After: DayBound(row.Day.AddDate(0, 0, 1)), Before: keepFrom})
+		if err == nil && over {
+			err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+				if _, err := tx.Exec(ctx, "SET LOCAL lock_timeout = '"+logLockWait+"'"); err != nil {
+					return err
+				}
+				_, err := tx.Exec(ctx, "TRUNCATE "+name)
+				return err
+			})
+		}
+		if err != nil {
+			return emptied, fmt.Errorf("emptying the logs of %s: %w", row.Day.Format(time.DateOnly), err)
+		}
+		if over {
+			emptied = append(emptied, row.Day)
+		}
+	}
+	return emptied, nil
+}
+
 func markDay(ctx context.Context, conn RetainConn, day, keepFrom time.Time) (marked bool, err error) {
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		q := db.New(tx)

@@ -137,3 +137,52 @@ func TestRetainContinues(t *testing.T) {
 		t.Error("a dropped day can be held")
 	}
 }
+
+// Logs that are kept for a shorter time than runs go alone, and only those of days that are over.
+func TestRetainLogsTakesLogsAlone(t *testing.T) {
+	d := pgtest.New(t)
+	ctx := context.Background()
+	now := time.Now()
+	days := make([]time.Time, 4)
+	logs := func(day time.Time) (n int) {
+		t.Helper()
+		if err := d.Pool.QueryRow(ctx, `SELECT count(*) FROM ax.log WHERE run_id = $1`, axsql.DayBound(day.Add(12*time.Hour))).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	line := func(day time.Time) {
+		t.Helper()
+		exec(t, d, `INSERT INTO ax.log (run_id, id, execution_id, worker_id, at, shard, seq, dropped, ord, generation, attempt, delivery, level, message)
+			VALUES ($1, gen_random_uuid(), $1, $1, now(), 0, 1, 0, 0, 1, 1, 1, 0, 'hello')`, axsql.DayBound(day.Add(12*time.Hour)))
+	}
+	long, late := now.AddDate(0, 0, -19), now.AddDate(0, 0, -1)
+	for i, finished := range []*time.Time{&long, nil, &late, &long} {
+		days[i] = axsql.Day(now).AddDate(0, 0, -20+i)
+		if err := axsql.EnsurePartitions(ctx, d.Pool, days[i], 0); err != nil {
+			t.Fatal(err)
+		}
+		oldRun(t, d, days[i], finished)
+		line(days[i])
+	}
+	conn := acquire(t, d)
+	emptied, err := axsql.RetainLogs(ctx, conn, now.AddDate(0, 0, -18))
+	if err != nil || len(emptied) != 1 || !emptied[0].Equal(days[0]) {
+		t.Errorf("emptied %v, %v, want %v: the others are open, ended lately, or young", emptied, err, days[0])
+	}
+	for i, right := range []int{0, 1, 1, 1} {
+		if n := logs(days[i]); n != right {
+			t.Errorf("day %d has %d lines, want %d", i, n, right)
+		}
+	}
+	if n := runs(t, d); n != 4 {
+		t.Errorf("%d runs are left, want 4", n)
+	}
+	line(days[0]) // a late line is stored as ever
+	if emptied, err = axsql.RetainLogs(ctx, conn, now.AddDate(0, 0, -18)); err != nil || len(emptied) != 1 {
+		t.Errorf("the next time emptied %v, %v, want the late line's day", emptied, err)
+	}
+	if emptied, err = axsql.RetainLogs(ctx, conn, now.AddDate(0, 0, -18)); err != nil || len(emptied) != 0 {
+		t.Errorf("and then %v, %v, want nothing", emptied, err)
+	}
+}

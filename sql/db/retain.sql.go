@@ -12,6 +12,26 @@ import (
 	"github.com/google/uuid"
 )
 
+const dayIsOver = `-- name: DayIsOver :one
+SELECT (NOT EXISTS (SELECT 1 FROM ax.run r
+                    WHERE r.run_id >= $1::uuid AND r.run_id < $2::uuid
+                      AND (r.finished_at IS NULL OR r.finished_at >= $3::timestamptz)))::bool AS over
+`
+
+type DayIsOverParams struct {
+	First  uuid.UUID
+	After  uuid.UUID
+	Before time.Time
+}
+
+// Whether no run of a day is open, or ended too recently.
+func (q *Queries) DayIsOver(ctx context.Context, arg DayIsOverParams) (bool, error) {
+	row := q.db.QueryRow(ctx, dayIsOver, arg.First, arg.After, arg.Before)
+	var over bool
+	err := row.Scan(&over)
+	return over, err
+}
+
 const dropDayParked = `-- name: DropDayParked :exec
 DELETE FROM ax.parked WHERE run_id >= $1::uuid AND run_id < $2::uuid
 `

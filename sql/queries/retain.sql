@@ -26,3 +26,9 @@ DELETE FROM ax.partition WHERE day = @day AND dropping;
 -- name: DropExpiredKeys :execrows
 DELETE FROM ax.run_key WHERE (namespace, flow, key) IN (
     SELECT k.namespace, k.flow, k.key FROM ax.run_key k WHERE k.expires_at < now() LIMIT @most);
+
+-- name: DayIsOver :one
+-- Whether no run of a day is open, or ended too recently.
+SELECT (NOT EXISTS (SELECT 1 FROM ax.run r
+                    WHERE r.run_id >= @first::uuid AND r.run_id < @after::uuid
+                      AND (r.finished_at IS NULL OR r.finished_at >= @before::timestamptz)))::bool AS over;
