@@ -60,7 +60,7 @@ func (e *Error) Error() string {
 		b.WriteString(e.Title)
 	}
 	for _, f := range e.Errors {
-		if e.Detail == nil || f.Detail != *e.Detail {
+		if e.Detail == nil || !strings.Contains(*e.Detail, f.Detail) {
 			fmt.Fprintf(&b, "; %s: %s", f.Field, f.Detail)
 		}
 	}
