@@ -105,7 +105,7 @@ func (a *app) root() *cobra.Command {
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(a.flagError)
 	f := root.PersistentFlags()
 	f.StringVar(&a.flags.url, "url", "", "the AX server to ask, such as https://ax.example.com (default $AX_URL, else work on a database)")
 	f.StringVar(&a.flags.tokenFile, "token-file", "", "file with the token for the server (default $AX_TOKEN)")
@@ -139,7 +139,7 @@ func grouped(root *cobra.Command, id string, commands ...*cobra.Command) {
 }
 
 // flagError says more about a flag that is unknown.
-func flagError(cmd *cobra.Command, err error) error {
+func (a *app) flagError(cmd *cobra.Command, err error) error {
 	name, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
 	if !ok {
 		return usageError{err}
@@ -152,7 +152,11 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	cmd.LocalFlags().VisitAll(add)
 	cmd.InheritedFlags().VisitAll(add)
-	return usagef("%w%s", err, didYouMean("--"+name, names))
+	hint := didYouMean("--"+name, names)
+	if cmd.Name() == "start" && len(a.starting.fields) == 0 {
+		hint += "; the flow comes before the flags of its params"
+	}
+	return usagef("%w%s", err, hint)
 }
 
 // noSuchCommand refuses what is no sub-command, with what may have been meant.

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"axflow"
+	"axflow/api/gen"
 	"axflow/flow"
 	"axflow/internal/pgtest"
 	"axflow/shard"
@@ -118,9 +119,10 @@ func (x terminal) dev() *text {
 	return &out
 }
 
+// started is what a start answers, or with --wait the run's result.
 type started struct {
-	Run, Flow, Version, State string
-	Existing                  bool
+	Run, Flow, State string
+	Existing, Ended  bool
 }
 
 func says(t *testing.T, text string, wants ...string) {
@@ -139,25 +141,21 @@ func TestRunToTheEnd(t *testing.T) {
 	stdout, _ := x.ax(0, "run", "start", "daily-recon", "--param", "date=2026-03-01", "--priority", "p1", "--tag", "team=recon", "--watch")
 	says(t, stdout, "started run ", "daily-recon: run ", "succeeded after", "stages 3 succeeded; shards 300 succeeded, 0 failed")
 
-	var list []struct{ Run, Flow, State, Priority, Trigger string }
+	var list gen.RunList
 	x.answer(0, &list, "run", "list")
-	if len(list) != 1 || list[0].Flow != "daily-recon" || list[0].State != "succeeded" || list[0].Priority != "P1" || list[0].Trigger != "cli" {
-		t.Errorf("run list: %+v", list)
+	if len(list.Items) != 1 || list.Items[0].Flow != "daily-recon" || list.Items[0].State != gen.RunStateSucceeded || list.Items[0].Level != gen.LevelP1 {
+		t.Fatalf("run list: %+v", list)
 	}
-	id := list[0].Run
-	var run struct {
-		State  string
-		Params params
-		Tags   map[string]string
-		Stages []struct {
-			Name, State      string
-			Total, Succeeded int
-		}
-		Errors []any
-	}
+	id := list.Items[0].Id.String()
+	var run gen.RunDetail
 	x.answer(0, &run, "run", "show", id)
-	if run.State != "succeeded" || run.Params.Date != "2026-03-01" || run.Tags["team"] != "recon" || len(run.Stages) != 3 || len(run.Errors) != 0 {
+	if run.Run.State != gen.RunStateSucceeded || run.Run.Tags["team"] != "recon" || len(run.Stages) != 3 {
 		t.Errorf("run show: %+v", run)
+	}
+	var p params
+	x.answer(0, &p, "run", "params", id)
+	if p.Date != "2026-03-01" {
+		t.Errorf("run params: %+v", p)
 	}
 	if s := run.Stages[1]; s.Name != "reconcile" || s.State != "succeeded" || s.Total != 300 || s.Succeeded != 300 {
 		t.Errorf("stage 1: %+v", s)
@@ -167,7 +165,7 @@ func TestRunToTheEnd(t *testing.T) {
 	stdout, _ = x.ax(0, "run", "watch", id)
 	says(t, stdout, "succeeded after")
 	stdout, _ = x.ax(0, "run", "list", "--flow", "another")
-	says(t, stdout, "no runs of flow another")
+	says(t, stdout, "no run matches")
 	_, stderr := x.ax(1, "run", "cancel", id)
 	says(t, stderr, "succeeded already")
 	_, stderr = x.ax(1, "run", "retry", id)
@@ -177,7 +175,7 @@ func TestRunToTheEnd(t *testing.T) {
 	says(t, stdout, "stage report")
 	x.ax(0, "run", "watch", id)
 	stdout, _ = x.ax(0, "doctor", "--ended")
-	says(t, stdout, "nothing found")
+	says(t, stdout, "nothing bad found")
 }
 
 func TestRunThatFails(t *testing.T) {
@@ -185,7 +183,7 @@ func TestRunThatFails(t *testing.T) {
 	x.dev()
 	var s started
 	x.answer(3, &s, "run", "start", "daily-recon", "--params", `{"date":"2026-03-01","bad":true}`, "--wait")
-	if s.State != "failed" || s.Flow != "daily-recon" || s.Version == "" {
+	if s.State != "failed" || s.Flow != "daily-recon" || !s.Ended {
 		t.Errorf("run start: %+v", s)
 	}
 	stdout, _ := x.ax(0, "run", "show", s.Run)
@@ -232,7 +230,7 @@ func TestSameKeySameRun(t *testing.T) {
 func TestStartSaysWhatIsMissing(t *testing.T) {
 	x := terminal{t, pgtest.New(t).URL, []flow.Definition{daily()}}
 	_, stderr := x.ax(0, "run", "start", "daily-recon", "--param", "date=x")
-	says(t, stderr, "no engine leads this database", "no worker has this flow")
+	says(t, stderr, "no engine has ever led this database", "`ax dev`")
 }
 
 func TestStartRefusesBadParams(t *testing.T) {
@@ -245,8 +243,8 @@ func TestStartRefusesBadParams(t *testing.T) {
 		says(t, stderr, "date")
 		_, stderr = x.ax(2, "run", "start", "daily-recon", "--param", "date=x", "--param", "dat=y")
 		says(t, stderr, "dat")
-		_, stderr = x.ax(2, "run", "start", "daily")
-		says(t, stderr, `no flow "daily"`, "there are daily-recon")
+		_, stderr = x.ax(1, "run", "start", "daily")
+		says(t, stderr, `no flow "daily"`, "did you mean daily-recon?", "there are daily-recon")
 		_, stderr = x.ax(2, "run", "start", "daily-recon", "--priority", "P9")
 		says(t, stderr, "P9")
 		_, stderr = x.ax(2, "run", "start", "daily-recon", "--wait", "--watch")
@@ -255,10 +253,10 @@ func TestStartRefusesBadParams(t *testing.T) {
 			t.Fatalf("with the flow %s", name)
 		}
 	}
-	var list []any
+	var list gen.RunList
 	without.answer(0, &list, "run", "list")
-	if len(list) != 1 {
-		t.Errorf("%d runs, want the one that was right", len(list))
+	if len(list.Items) != 1 {
+		t.Errorf("%d runs, want the one that was right", len(list.Items))
 	}
 }
 
@@ -294,11 +292,11 @@ func TestDoctorFindsWhatIsBroken(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, stderr := x.ax(1, "doctor")
-	says(t, stdout, s.Run)
-	says(t, stderr, "1 violations")
-	var found []struct{ Rule, Run string }
+	says(t, stdout, s.Run, "bad   history", "1 violation of what AX promises", "bad   leader", "next: start an engine")
+	says(t, stderr, "2 checks found something bad")
+	var found struct{ Violations []struct{ Rule, Run string } }
 	x.answer(1, &found, "doctor")
-	if len(found) != 1 || found[0].Run != s.Run {
+	if len(found.Violations) != 1 || found.Violations[0].Run != s.Run {
 		t.Errorf("doctor --json: %+v", found)
 	}
 }

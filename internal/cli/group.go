@@ -67,7 +67,16 @@ type listing[T any] struct {
 
 func list[T any](a *app, x listing[T]) *cobra.Command {
 	var p paging
-	return a.asking(asking{use: x.use, short: x.short, long: x.long, args: x.args, complete: x.complete,
+	if x.args == nil {
+		x.args = takes()
+	}
+	args := func(cmd *cobra.Command, args []string) error {
+		if err := x.args(cmd, args); err != nil || x.least == 0 {
+			return err
+		}
+		return p.check()
+	}
+	return a.asking(asking{use: x.use, short: x.short, long: x.long, args: args, complete: x.complete,
 		flags: func(cmd *cobra.Command) {
 			if x.least > 0 {
 				p.add(cmd, x.least)

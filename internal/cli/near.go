@@ -25,6 +25,14 @@ func didYouMean(name string, names []string) string {
 	return ""
 }
 
+// meant is "did you mean x? " where a name is like one of those there are, else "".
+func meant(name string, names []string) string {
+	if near := nearest(name, names); near != "" {
+		return "did you mean " + near + "? "
+	}
+	return ""
+}
+
 // nearest is the name that is most like another, if it is like it: a third of the letters may differ, or it begins with it.
 func nearest(name string, names []string) string {
 	best, least := "", len(name)/3+1

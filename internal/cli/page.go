@@ -34,9 +34,6 @@ func (p *paging) check() error {
 
 // pages reads as many pages as it takes. It returns the items, the document that holds them all, and where to go on: "" at the end.
 func pages[T any](p paging, page func(limit *int, cursor *string) (answer, error)) (items []T, document []byte, next string, err error) {
-	if err := p.check(); err != nil {
-		return nil, nil, "", err
-	}
 	var whole map[string]json.RawMessage
 	all := []json.RawMessage{}
 	for next = p.cursor; ; {

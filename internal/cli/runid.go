@@ -91,5 +91,5 @@ func (a *app) noStage(ctx context.Context, s *session, id uuid.UUID, stage strin
 			return err
 		}
 	}
-	return &hintedError{err, "its stages are " + listed(names) + didYouMean(stage, names)}
+	return &hintedError{err, meant(stage, names) + "its stages are " + listed(names)}
 }

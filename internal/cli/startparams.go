@@ -57,7 +57,7 @@ func flowAmong(cmd *cobra.Command, args []string) (name string, help, ok bool) {
 	f.BoolVarP(&help, "help", "h", false, "")
 	(&starting{}).add(f)
 	f.AddFlagSet(cmd.InheritedFlags()) // their values are set here, and again to the same
-	if f.Parse(args) != nil || f.NArg() == 0 {
+	if f.Parse(args) != nil || f.NArg() != 1 {
 		return "", help, false
 	}
 	return f.Arg(0), help, true
@@ -121,5 +121,5 @@ func (a *app) noFlow(ctx context.Context, s *session, name string, err error) er
 	if len(names) == 0 {
 		return &hintedError{err, "there is no flow at all: start a worker that has it"}
 	}
-	return &hintedError{err, "there are " + listed(names) + didYouMean(name, names) + " Or start a worker that has it"}
+	return &hintedError{err, meant(name, names) + "there are " + listed(names) + "; or start a worker that has it"}
 }

@@ -5,19 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"axflow/api/gen"
 	"axflow/flow"
 	"axflow/internal/pgtest"
 )
-
-// done is what an act answers in JSON.
-type done struct {
-	DryRun  bool `json:"dry_run"`
-	Touched []struct {
-		Run, Stage, Indices, What string
-		Count                     int
-	}
-	Refused []struct{ Run, Error string }
-}
 
 // Dead letters: listed by error, inspected, replayed by the leader after a canary, counted as succeeded by hand.
 func TestDeadLetters(t *testing.T) {
@@ -25,43 +16,34 @@ func TestDeadLetters(t *testing.T) {
 	x.dev()
 	var s started
 	x.answer(3, &s, "run", "start", "daily-recon", "--params", `{"date":"2026-03-01","bad":true}`, "--wait")
-	var groups []struct {
-		Flow, Stage, Fingerprint, Error string
-		Count, Runs                     int
-	}
-	x.answer(0, &groups, "dlq", "list")
-	if len(groups) != 1 || groups[0].Stage != "reconcile" || groups[0].Count != 3 || groups[0].Runs != 1 || groups[0].Error != "the sums differ" {
+	var list gen.DeadGroupList
+	x.answer(0, &list, "dlq", "list")
+	groups := list.Items
+	if len(groups) != 1 || groups[0].Stage != "reconcile" || groups[0].Count != 3 || groups[0].Runs != 1 || groups[0].Example.Message != "the sums differ" {
 		t.Fatalf("dlq list: %+v", groups)
 	}
 	stdout, _ := x.ax(0, "dlq", "show", s.Run, "reconcile", "207")
-	says(t, stdout, "reconcile index 207", "dead", "failed", "the sums differ")
+	says(t, stdout, "reconcile shard 207", "dead", "failed", "the sums differ")
 	stdout, _ = x.ax(0, "why", s.Run+"/reconcile/207")
 	says(t, stdout, "the sums differ")
 
 	// The canary dies again: the other two stay.
-	var job struct {
-		Replay string
-		Total  int
-	}
+	var job gen.Replay
 	x.answer(0, &job, "dlq", "replay", "--fingerprint", groups[0].Fingerprint, "--canary", "1", "--dry-run")
 	if job.Total != 3 {
 		t.Errorf("dlq replay --dry-run: %+v, want 3 tasks", job)
 	}
 	x.answer(0, &job, "dlq", "replay", "--fingerprint", groups[0].Fingerprint, "--canary", "1", "--reason", "the source was mended")
-	var jobs []struct {
-		Replay, State string
-		Moved         int
-		Failed        int `json:"canary_failed"`
-	}
+	var jobs gen.ReplayList
 	pgtest.Eventually(t, limit, func() (bool, string) {
-		x.answer(0, &jobs, "dlq", "jobs")
-		return len(jobs) == 1 && jobs[0].State == "stopped", fmt.Sprintf("the replay is to stop: %+v", jobs)
+		x.answer(0, &jobs, "dlq", "replays")
+		return len(jobs.Items) == 1 && jobs.Items[0].State == gen.ReplayStateStopped, fmt.Sprintf("the replay is to stop: %+v", jobs)
 	})
-	if jobs[0].Replay != job.Replay || jobs[0].Moved != 1 || jobs[0].Failed != 1 {
-		t.Errorf("dlq jobs: %+v, want one moved and failed", jobs)
+	if j := jobs.Items[0]; *j.Id != *job.Id || j.Moved != 1 || j.Failed != 1 {
+		t.Errorf("dlq replays: %+v, want one moved and failed", jobs)
 	}
 
-	var d done
+	var d gen.ActResult
 	x.answer(0, &d, "run", "mark-success", s.Run, "reconcile", "--shards", "7,107,207", "--reason", "booked by hand", "--dry-run")
 	if !d.DryRun || len(d.Touched) == 0 {
 		t.Errorf("mark-success --dry-run: %+v", d)
@@ -98,9 +80,9 @@ func TestSteering(t *testing.T) {
 	stdout, _ = x.ax(0, "run", "priority", s.Run, "P0")
 	says(t, stdout, "P0")
 
-	var d done
+	var d gen.BulkResult
 	x.answer(0, &d, "run", "cancel", "--flow", "daily-recon", "--dry-run")
-	if !d.DryRun || len(d.Touched) == 0 || d.Touched[0].Run != s.Run {
+	if !d.DryRun || len(d.Runs) != 1 || d.Runs[0].Run.String() != s.Run || len(d.Runs[0].Touched) == 0 {
 		t.Errorf("cancel --dry-run: %+v", d)
 	}
 	x.ax(0, "run", "resume", s.Run)
@@ -111,16 +93,13 @@ func TestSteering(t *testing.T) {
 
 	x.ax(0, "queue", "set", "etl", "--capacity", "100", "--concurrency", "7")
 	x.ax(0, "queue", "set", "etl", "--concurrency", "8") // the capacity stays
-	var queues []struct {
-		Queue                 string
-		Capacity, Concurrency int
-	}
+	var queues gen.QueueList
 	x.answer(0, &queues, "queue", "list")
-	if len(queues) != 1 || queues[0].Queue != "etl" || queues[0].Capacity != 100 || queues[0].Concurrency != 8 {
+	if q := queues.Items; len(q) != 1 || q[0].Name != "etl" || q[0].Capacity != 100 || q[0].Concurrency != 8 {
 		t.Errorf("queue list: %+v", queues)
 	}
 	_, stderr := x.ax(2, "queue", "set", "etl", "--refuse-at", "2")
-	says(t, stderr, "2")
+	says(t, stderr, "refuse_at", "at most 1")
 	x.ax(0, "pool", "set", "daily-recon/pull", "3")
 	stdout, _ = x.ax(0, "pool", "list")
 	says(t, stdout, "daily-recon/pull", "3 a worker, by cli:")
@@ -133,7 +112,7 @@ func TestSteering(t *testing.T) {
 	if !strings.Contains(stdout, "aging     off") {
 		t.Errorf("setting list:\n%s", stdout)
 	}
-	_, stderr = x.ax(2, "setting", "set", "ageing", "off")
+	_, stderr = x.ax(1, "setting", "set", "ageing", "off")
 	says(t, stderr, "ageing", "aging")
 	stdout, _ = x.ax(0, "worker", "list")
 	says(t, stdout, "active")
