@@ -183,4 +183,3 @@ func redirect(w http.ResponseWriter, r *http.Request, to string) {
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
-
