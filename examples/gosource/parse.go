@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"axflow/shard"
+	"axflow/stage"
 )
 
 // Parsed is the output of one shard of the stage "parse".
@@ -25,7 +26,9 @@ func parseGroup(ctx context.Context, _ Params, s shard.Shard) (func(context.Cont
 	}
 	parsed := Parsed{Packages: len(group.Packages), Totals: Counts{}}
 	counted := make(map[string]Counts, len(group.Packages))
-	for _, p := range group.Packages {
+	for i, p := range group.Packages {
+		stage.Progress(ctx, i, len(group.Packages))
+		stage.Detail(ctx, p.Path)
 		c, err := countPackage(ctx, group.Root, p)
 		if err != nil {
 			return nil, err
@@ -35,5 +38,6 @@ func parseGroup(ctx context.Context, _ Params, s shard.Shard) (func(context.Cont
 		parsed.Largest = append(parsed.Largest, Size{Package: p.Path, Lines: c[lines]})
 	}
 	parsed.Largest = largest(parsed.Largest)
+	stage.Log(ctx).Info("parsed", "packages", parsed.Packages, "lines", parsed.Totals[lines])
 	return func(ctx context.Context, tx pgx.Tx) (Parsed, error) { return parsed, load(ctx, tx, counted) }, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"axflow/shard"
+	"axflow/stage"
 )
 
 // Diff is the output of one shard of the stage "reconcile". The differences themselves are in the table
@@ -53,6 +54,9 @@ func reconcileShard(ctx context.Context, _ Params, s shard.Shard) (func(context.
 		for _, d := range found {
 			diff.Found[d.Kind]++
 		}
+		if len(found) > 0 {
+			stage.Log(ctx).Info("orders and payments differ", "found", diff.Found, "first", found[0])
+		}
 		diff.First = found[:min(3, len(found))]
 		return diff, store(ctx, tx, lo, hi, found)
 	}, nil
@@ -78,6 +82,7 @@ func entries(ctx context.Context, tx pgx.Tx, lo, hi int64, n *int64) iter.Seq2[e
 			if err != nil {
 				err = fmt.Errorf("reading ids %d to %d: %w", lo, hi-1, err)
 			}
+			stage.Progress(ctx, e.order-lo, hi-lo)
 			if *n++; !yield(e, err) {
 				return
 			}
