@@ -23,8 +23,8 @@ type exchange struct {
 	client context.Context // ends when the client is gone; those that handlers get end sooner
 }
 
-// gone tells whether nobody waits for the answer any more.
-func (x *exchange) gone() bool { return x.client.Err() != nil }
+// left tells whether the client is gone, or has taken too long.
+func (x *exchange) left() bool { return x.client.Err() != nil }
 
 type exchangeKey struct{}
 
@@ -60,13 +60,13 @@ func (s *Server) follow(next http.Handler) http.Handler {
 // done logs and counts an exchange that is over.
 func (s *Server) done(r *http.Request, x *exchange, rec *recorder, took time.Duration) {
 	status, route, id := rec.status, "", ""
+	gone := status == 0 && x.left()
 	if status == 0 {
 		status = http.StatusOK
 	}
 	if x.op != nil {
 		route, id = x.op.path, x.op.id
 	}
-	gone := x.gone()
 	s.metrics.observe(x.op, status, gone, took)
 	level := slog.LevelDebug
 	switch {

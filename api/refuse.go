@@ -18,8 +18,9 @@ import (
 // refused is Echo's way to answer errors.
 func (s *Server) refused(err error, c echo.Context) {
 	x := exchangeOf(c.Request().Context())
+	var said *problem.Error
 	switch {
-	case x.gone(): // nobody is there to be told
+	case x.left() && !errors.As(err, &said): // nobody is there to be told; a body that comes too slowly looks the same, and is told
 	case c.Response().Committed:
 		x.cause = fmt.Errorf("the answer had begun: %w", err)
 	default:
