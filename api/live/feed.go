@@ -68,6 +68,8 @@ func (t *feedTopic) lost() frame {
 
 // feed finds the runs of a namespace that come and change. New ones are found by their ids, which rise with time; ended ones by hint;
 // and a sweep compares the newest open runs with what is known of them, which finds everything else, and these too when a hint was lost.
+// What stays unseen is a run that was opened again and has ended between two sweeps while hints were lost, and changes of runs that
+// are not among the newest 10,000 open ones, but for their ends.
 type feed struct {
 	namespace string
 	topics    map[string]*feedTopic

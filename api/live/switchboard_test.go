@@ -87,6 +87,7 @@ func everyClient(t *rapid.T) {
 			v.listed = maps.Clone(w.version)
 		}
 	}
+	reopened := make(map[uuid.UUID]bool)
 	for range rapid.IntRange(1, 60).Draw(t, "steps") {
 		v := viewers[rapid.IntRange(0, len(viewers)-1).Draw(t, "viewer")]
 		id := runs[rapid.IntRange(0, len(runs)-1).Draw(t, "run")]
@@ -96,12 +97,14 @@ func everyClient(t *rapid.T) {
 				runs = append(runs, w.start("default", rapid.SampledFrom(flows).Draw(t, "flow")))
 			}
 		case 1, 2:
-			if !w.runs[id].state.Ended() && w.work(id) && rapid.Bool().Draw(t, "the hint arrives") {
+			// A hint that is lost is made up for, but for a run that was opened again and ended between two sweeps.
+			if !w.runs[id].state.Ended() && w.work(id) && (reopened[id] || rapid.Bool().Draw(t, "the hint arrives")) {
 				b.heard([]uuid.UUID{id})
 			}
 		case 3:
 			w.change(id, false, func(r *run) { r.paused = !r.paused })
 		case 4: // an operator's rerun
+			reopened[id] = reopened[id] || w.runs[id].state.Ended()
 			w.change(id, true, func(r *run) { *r = *anyRun(id).Draw(t, "anything"); r.state, r.finishedAt = 1, nil })
 		case 5:
 			if v.c == nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"go.uber.org/goleak"
 
 	"axflow/api/gen"
@@ -88,6 +89,9 @@ func (w *world) read() (at []time.Time, ids [][]uuid.UUID) {
 	defer w.mu.Unlock()
 	return slices.Clone(w.looks), slices.Clone(w.asked)
 }
+
+// unused stands for the pool of a Hub whose source is a world.
+var unused = new(pgxpool.Pool)
 
 var errDown = errors.New("the database is down")
 

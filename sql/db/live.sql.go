@@ -273,6 +273,41 @@ func (q *Queries) RunsSince(ctx context.Context, arg RunsSinceParams) ([]RunsSin
 	return items, nil
 }
 
+const sessionStands = `-- name: SessionStands :one
+SELECT EXISTS (SELECT 1 FROM ax.session
+               WHERE id = $1 AND namespace = $2 AND expires_at > clock_timestamp()
+                 AND seen_at + make_interval(secs => idle_s) > clock_timestamp())
+`
+
+type SessionStandsParams struct {
+	ID        uuid.UUID
+	Namespace string
+}
+
+func (q *Queries) SessionStands(ctx context.Context, arg SessionStandsParams) (bool, error) {
+	row := q.db.QueryRow(ctx, sessionStands, arg.ID, arg.Namespace)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
+const tokenStands = `-- name: TokenStands :one
+SELECT EXISTS (SELECT 1 FROM ax.token
+               WHERE id = $1 AND namespace = $2 AND revoked_at IS NULL AND expires_at > clock_timestamp())
+`
+
+type TokenStandsParams struct {
+	ID        uuid.UUID
+	Namespace string
+}
+
+func (q *Queries) TokenStands(ctx context.Context, arg TokenStandsParams) (bool, error) {
+	row := q.db.QueryRow(ctx, tokenStands, arg.ID, arg.Namespace)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const toldRuns = `-- name: ToldRuns :many
 SELECT run_id, version_id, state, level, forced_level, version, created_at, finished_at, deadline, late_noted_at, namespace, flow, queue,
        trigger, tags, stuck,

@@ -62,3 +62,12 @@ SELECT run_id, version_id, state, level, forced_level, version, created_at, fini
                WHERE h.namespace = x.namespace AND h.kind = 'run' AND h.name = x.run_id::text) AS paused
 FROM ax.run x WHERE run_id = ANY(@run_ids::uuid[])
 ORDER BY run_id;
+
+-- name: TokenStands :one
+SELECT EXISTS (SELECT 1 FROM ax.token
+               WHERE id = @id AND namespace = @namespace AND revoked_at IS NULL AND expires_at > clock_timestamp());
+
+-- name: SessionStands :one
+SELECT EXISTS (SELECT 1 FROM ax.session
+               WHERE id = @id AND namespace = @namespace AND expires_at > clock_timestamp()
+                 AND seen_at + make_interval(secs => idle_s) > clock_timestamp());
