@@ -331,7 +331,7 @@ func TestBodiesAreLimited(t *testing.T) {
 		}
 		text, _ := io.ReadAll(res.Body)
 		_ = res.Body.Close()
-		if res.StatusCode != 413 || !strings.Contains(string(text), `"too_large"`) {
+		if res.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(string(text), `"too_large"`) {
 			t.Errorf("%s: %d %s", name, res.StatusCode, text)
 		}
 	}

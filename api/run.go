@@ -139,7 +139,7 @@ func (s *Server) serve(ctx, base context.Context, cutOff func()) error {
 	}
 	cutOff()
 	s.inFlight.Wait()
-	<-ended
+	_ = <-ended // http.ErrServerClosed
 	if err != nil {
 		return fmt.Errorf("ending the server: %w", err)
 	}

@@ -163,9 +163,11 @@ func readOperation(path, method string, item *openapi3.PathItem, op *openapi3.Op
 }
 
 // samples are values for the paths of examples.
-var samples = map[string]string{"run": "01937f2e-5b7e-7cc3-98c4-dc0c0c07398f", "flow": "daily-recon", "stage": "reconcile", "queue": "nightly", "setting": "breakers",
+var samples = map[string]string{ //nolint:gosec // ids that are nobody's
+	"run": "01937f2e-5b7e-7cc3-98c4-dc0c0c07398f", "flow": "daily-recon", "stage": "reconcile", "queue": "nightly", "setting": "breaker",
 	"index": "117", "token": "01937f2e-0d1c-7a52-b1d7-0f6a1c3f9c11", "worker": "01937f2e-1f44-7d0e-8c55-5f0f3a4b7e22",
-	"webhook": "01937f2e-2b3c-7e4d-9a5b-6c7d8e9f0a33", "delivery": "01937f2e-3c4d-7f5e-8b6c-7d8e9f0a1b44", "replay": "01937f2e-4d5e-7a6f-9c7d-8e9f0a1b2c55"}
+	"webhook": "01937f2e-2b3c-7e4d-9a5b-6c7d8e9f0a33", "delivery": "01937f2e-3c4d-7f5e-8b6c-7d8e9f0a1b44", "replay": "01937f2e-4d5e-7a6f-9c7d-8e9f0a1b2c55",
+}
 
 func sample(p *openapi3.Parameter) string {
 	if enum := p.Schema.Value.Enum; len(enum) > 0 {

@@ -114,7 +114,7 @@ func (p *param) check(values []string, f *faults) {
 			f.shape(p.name, "is required")
 		}
 		return
-	case len(values) > 1 && !(array && p.explode):
+	case len(values) > 1 && (!array || !p.explode):
 		f.shape(p.name, "is there %d times; give it once", len(values))
 		return
 	}
