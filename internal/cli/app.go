@@ -12,7 +12,9 @@ import (
 
 	"axflow/api"
 	"axflow/engine/control"
+	"axflow/engine/webhook"
 	"axflow/flow"
+	sealing "axflow/sql/payload"
 )
 
 // Process is the parts of AX in this process; *axflow.Process is one.
@@ -30,6 +32,9 @@ type OpenConfig struct {
 	Engine                 bool
 	Flows                  []flow.Definition // none: no worker
 	API                    *api.Config       // nil: no server
+	Codec                  sealing.Codec     // nil: payloads are stored as they are
+	Webhooks               webhook.Rules
+	RunURL                 string
 	PollOnly               bool
 	Logger                 *slog.Logger
 }

@@ -15,6 +15,7 @@ import (
 
 func (a *app) devCommand() *cobra.Command {
 	var s served
+	var o outward
 	cmd := &cobra.Command{
 		Use:   "dev",
 		Short: "Run everything in this process: database, engine, API, and a worker for the flows built in",
@@ -31,15 +32,17 @@ func (a *app) devCommand() *cobra.Command {
 			if ac != nil {
 				ac.AnyPort = ac.Listen == ""
 			}
-			return a.serve(cmd.Context(), serving{need: made, migrate: true, engine: true, worker: true, api: ac})
+			return a.serve(cmd.Context(), serving{need: made, migrate: true, engine: true, worker: true, api: ac, out: o})
 		},
 	}
 	s.flagsOf(cmd, false)
+	o.flagsOf(cmd)
 	return cmd
 }
 
 func (a *app) serverCommand() *cobra.Command {
 	var s served
+	var o outward
 	var noEngine bool
 	cmd := &cobra.Command{
 		Use:   "server",
@@ -57,10 +60,11 @@ func (a *app) serverCommand() *cobra.Command {
 			if noEngine && ac == nil {
 				return usagef("without engine and API there is nothing to run: leave out --no-engine or --api=false")
 			}
-			return a.serve(cmd.Context(), serving{need: named, engine: !noEngine, api: ac})
+			return a.serve(cmd.Context(), serving{need: named, engine: !noEngine, api: ac, out: o})
 		},
 	}
 	s.flagsOf(cmd, true)
+	o.flagsOf(cmd)
 	cmd.Flags().BoolVar(&noEngine, "no-engine", false, "serve the API only; engines run elsewhere")
 	return cmd
 }
@@ -85,6 +89,7 @@ type serving struct {
 	need                    need
 	migrate, engine, worker bool
 	api                     *api.Config // nil: no API
+	out                     outward
 }
 
 func (a *app) serve(ctx context.Context, s serving) error {
@@ -106,7 +111,7 @@ func (a *app) serve(ctx context.Context, s serving) error {
 	if s.worker {
 		oc.Flows = a.Flows
 	}
-	p, err := a.Open(ctx, oc)
+	p, err := a.assemble(ctx, oc, s.out)
 	if err != nil {
 		return err
 	}

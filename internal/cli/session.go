@@ -83,7 +83,7 @@ func (a *app) serveHere(ctx context.Context, t target) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := a.Open(ctx, OpenConfig{DatabaseURL: d.url, Namespace: t.namespace, PollOnly: a.flags.pollOnly, Logger: log})
+	p, err := a.assemble(ctx, OpenConfig{DatabaseURL: d.url, Namespace: t.namespace, PollOnly: a.flags.pollOnly, Logger: log}, outward{})
 	if err != nil {
 		d.close(ctx)
 		return nil, err
