@@ -33,6 +33,9 @@ type Config struct {
 
 	// Authenticator finds out who sends a request. Required unless Local is there.
 	Authenticator access.Authenticator
+	// Provider is where people log in; the server then answers /auth/ by itself. Its Pool and Logger are the server's unless they are
+	// there. nil: nobody logs in, unless AuthRoutes lets them.
+	Provider *access.OIDCConfig
 	// OIDC says that people sign in through a provider, by AuthRoutes; the server tells it to clients, no more.
 	OIDC bool
 	// AuthRoutes serves everything under /auth/: how browsers sign in and out. It checks for itself who may. nil: there is nothing.
@@ -122,6 +125,9 @@ func (cfg *Config) check() error {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
+	if err := cfg.provide(); err != nil {
+		return err
+	}
 	host, port, err := net.SplitHostPort(cfg.Listen)
 	if err != nil {
 		return fmt.Errorf("api: the address %q to listen on must be host:port, such as %s: %w", cfg.Listen, DefaultListen, err)
@@ -143,6 +149,29 @@ func (cfg *Config) check() error {
 		return fmt.Errorf("api: tokens would cross the network in plain HTTP on %s: give a certificate and a key, or allow it explicitly where the network is trusted",
 			cfg.Listen)
 	}
+	return nil
+}
+
+// provide makes the routes by which people log in.
+func (cfg *Config) provide() error {
+	if cfg.Provider == nil {
+		return nil
+	}
+	if cfg.AuthRoutes != nil || cfg.Local != nil {
+		return errors.New("api: people log in at a Provider, or by AuthRoutes, or not at all where there is Local: give one of these")
+	}
+	oc := *cfg.Provider
+	if oc.Pool == nil {
+		oc.Pool = cfg.Client.Pool()
+	}
+	if oc.Logger == nil {
+		oc.Logger = cfg.Logger
+	}
+	o, err := access.NewOIDC(oc)
+	if err != nil {
+		return fmt.Errorf("api: %w", err)
+	}
+	cfg.OIDC, cfg.AuthRoutes = true, o.Handler()
 	return nil
 }
 

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"cmp"
+	"fmt"
+	"os"
 	"os/user"
 	"strconv"
 	"strings"
@@ -21,6 +23,7 @@ type served struct {
 	cert, key    string
 	insecureHTTP bool
 	noAuth       bool
+	oidc         string // file
 }
 
 // The environment variables of the server.
@@ -30,6 +33,8 @@ const (
 	envCert         = "AX_TLS_CERT"
 	envKey          = "AX_TLS_KEY"
 	envInsecureHTTP = "AX_INSECURE_HTTP"
+	envOIDC         = "AX_OIDC"
+	envOIDCSecret   = "AX_OIDC_CLIENT_SECRET" //nolint:gosec // G101: the name of a variable
 )
 
 // flagsOf adds the server's flags to a command.
@@ -44,6 +49,7 @@ func (s *served) flagsOf(cmd *cobra.Command, all bool) {
 	f.StringVar(&s.cert, "tls-cert", "", "certificate file, for https; read again when it changes (default $"+envCert+")")
 	f.StringVar(&s.key, "tls-key", "", "its key file (default $"+envKey+")")
 	f.BoolVar(&s.insecureHTTP, "insecure-http", false, "allow plain HTTP beyond loopback, behind a proxy that encrypts (default $"+envInsecureHTTP+")")
+	f.StringVar(&s.oidc, "oidc", "", "YAML file that says where people log in, see docs/security.md; the client's secret is in $"+envOIDCSecret+" (default $"+envOIDC+")")
 	f.BoolVar(&s.noAuth, "no-auth", false, "ask for no credential: everybody on this machine may do everything; on loopback only")
 }
 
@@ -67,6 +73,21 @@ func (a *app) apiConfig(s served) (*api.Config, error) {
 		KeyFile: cmp.Or(s.key, a.Getenv(envKey)), InsecureHTTP: insecure, Version: a.Version}
 	if s.noAuth {
 		cfg.Local = a.everybody()
+		return cfg, nil
+	}
+	if file := cmp.Or(s.oidc, a.Getenv(envOIDC)); file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("reading where people log in: %w", err)
+		}
+		provider, err := access.ReadOIDC(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		if provider.ClientSecret = a.Getenv(envOIDCSecret); provider.ClientSecret == "" {
+			return nil, usagef("--oidc needs the client's secret in the environment variable %s", envOIDCSecret)
+		}
+		cfg.Provider = &provider
 	}
 	return cfg, nil
 }
