@@ -17,6 +17,7 @@ import (
 	"axflow/api"
 	"axflow/api/access"
 	"axflow/api/gen"
+	"axflow/api/live"
 	"axflow/flow"
 	"axflow/internal/pgtest"
 	"axflow/shard"
@@ -55,11 +56,12 @@ type lab struct {
 	ctx     context.Context
 	process *axflow.Process
 	handler http.Handler
+	seen    map[string]int // kinds of failures
 }
 
 func newLab(t *testing.T, principal *access.Principal) *lab {
 	t.Helper()
-	l := &lab{t: t, ctx: pgtest.Context(t, 4*time.Minute)}
+	l := &lab{t: t, ctx: pgtest.Context(t, 4*time.Minute), seen: map[string]int{}}
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	p, err := axflow.Open(l.ctx, axflow.Config{DatabaseURL: pgtest.New(t).URL, Flows: []flow.Definition{sums}, Engine: true, Logger: quiet})
 	if err != nil {
@@ -76,7 +78,20 @@ func newLab(t *testing.T, principal *access.Principal) *lab {
 		}
 		p.Close()
 	})
-	server, err := api.New(api.Config{Client: p.Client(), Local: principal, Version: "test", Logger: slog.New(slog.NewTextHandler(testLog{t}, &slog.HandlerOptions{Level: slog.LevelError}))})
+	hub, err := live.New(live.Config{Pool: p.Pool(), Logger: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hubDone := make(chan error, 1)
+	go func() { hubDone <- hub.Run(run) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-hubDone; err != nil {
+			t.Errorf("streaming: %v", err)
+		}
+	})
+	server, err := api.New(api.Config{Client: p.Client(), Local: principal, Live: hub, Version: "test",
+		Logger: slog.New(slog.NewTextHandler(testLog{t}, &slog.HandlerOptions{Level: slog.LevelError}))})
 	if err != nil {
 		t.Fatal(err)
 	}
