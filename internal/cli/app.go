@@ -114,7 +114,7 @@ func (a *app) root() *cobra.Command {
 	f := root.PersistentFlags()
 	f.StringVar(&a.flags.url, "url", "", "the AX server to ask, such as https://ax.example.com (default $AX_URL, else work on a database)")
 	f.StringVar(&a.flags.tokenFile, "token-file", "", "file with the token for the server (default $AX_TOKEN)")
-	f.StringVar(&a.flags.profile, "profile", "", "the profile that names server or database (default $AX_PROFILE, else what `profile use` chose)")
+	f.StringVar(&a.flags.profile, "profile", "", "the profile that names server or database (default $AX_PROFILE, else what 'profile use' chose)")
 	f.StringVar(&a.flags.databaseURL, "database-url", "", "the PostgreSQL database (default $AX_DATABASE_URL)")
 	f.StringVar(&a.flags.dataDir, "data-dir", "", "folder of the embedded PostgreSQL (default $AX_DATA_DIR, else the user's data folder)")
 	f.StringVar(&a.flags.namespace, "namespace", "default", "the namespace of flows and runs, on a database")

@@ -20,7 +20,7 @@ func (f *deadFlags) add(a *app, cmd *cobra.Command) {
 	l := cmd.Flags()
 	l.StringVar(&f.flow, "flow", "", "only of this flow")
 	l.StringVar(&f.stage, "stage", "", "only of this stage")
-	l.StringVar(&f.fingerprint, "fingerprint", "", "only of this error, as `dlq list` shows it")
+	l.StringVar(&f.fingerprint, "fingerprint", "", "only of this error, as 'dlq list' shows it")
 	l.StringVar(&f.code, "code", "", "only of errors with this code")
 	l.StringVar(&f.run, "run", "", "only of this run")
 	l.StringVar(&f.since, "since", "", "only what died at or after this time (2026-01-31, 2026-01-31T08:00:00Z, or an age such as 2h)")

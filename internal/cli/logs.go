@@ -53,7 +53,7 @@ func (a *app) logsCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVarP(&l.follow, "follow", "f", false, "go on with what comes, until the run has ended")
 	f.StringVar(&l.stage, "stage", "", "only of this stage")
-	f.StringVar(&l.shard, "shard", "", "only of this shard of the stage, or `plan`")
+	f.StringVar(&l.shard, "shard", "", "only of this shard of the stage, or plan")
 	f.IntVar(&l.attempt, "attempt", 0, "only of this attempt of the shard")
 	f.StringVar(&l.level, "level", "", "only lines of this level or above: debug, info, warn, error")
 	f.StringVar(&l.q, "grep", "", "only lines whose message or attributes hold this text")

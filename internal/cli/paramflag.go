@@ -2,9 +2,12 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
 	"math/big"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -103,6 +106,31 @@ func addParams(cmd *cobra.Command, fields []field) (flags []*paramFlag, clashes 
 		flags = append(flags, p)
 	}
 	return flags, clashes
+}
+
+// usageOf writes help with the params' flags apart from the command's own.
+func (s *starting) usageOf(name string) func(*cobra.Command) error {
+	return func(cmd *cobra.Command) error {
+		params, own := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
+		cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+			if _, ok := f.Value.(*paramFlag); ok {
+				params.AddFlag(f)
+			} else {
+				own.AddFlag(f)
+			}
+		})
+		var b strings.Builder
+		fmt.Fprintf(&b, "Usage:\n  %s\n\nExamples:\n%s\n", cmd.UseLine(), cmd.Example)
+		if params.HasFlags() {
+			fmt.Fprintf(&b, "\nParams of %s:\n%s", name, params.FlagUsages())
+		}
+		for _, clash := range s.clashes {
+			fmt.Fprintf(&b, "  (%s is set by --param %s=…: there is a flag of that name)\n", clash, clash)
+		}
+		fmt.Fprintf(&b, "\nFlags:\n%s\nGlobal Flags:\n%s", own.FlagUsages(), cmd.InheritedFlags().FlagUsages())
+		_, err := io.WriteString(cmd.OutOrStderr(), b.String())
+		return err
+	}
 }
 
 // setFields puts what flags have set into the params.

@@ -12,7 +12,7 @@ import (
 )
 
 func (a *app) paramsCommand() *cobra.Command {
-	return a.payload(payload{use: "params RUN", short: "Print the params that a run was started with", args: takes("RUN"),
+	return a.payload(payloadCommand{use: "params RUN", short: "Print the params that a run was started with", args: takes("RUN"),
 		read: func(ctx context.Context, s *session, id uuid.UUID, _ []string) ([]byte, error) {
 			r, err := take(s.api.GetRunParamsWithResponse(ctx, id))
 			return r.raw, err
@@ -20,7 +20,7 @@ func (a *app) paramsCommand() *cobra.Command {
 }
 
 func (a *app) outputCommand() *cobra.Command {
-	return a.payload(payload{use: "output RUN STAGE [SHARD]", short: "Print what a stage, or one of its shards, returned",
+	return a.payload(payloadCommand{use: "output RUN STAGE [SHARD]", short: "Print what a stage, or one of its shards, returned",
 		args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 2 {
 				return nil
@@ -48,14 +48,14 @@ func (a *app) outputCommand() *cobra.Command {
 		}})
 }
 
-// payload is a command that prints JSON of a user's.
-type payload struct {
+// payloadCommand is a command that prints JSON of a user's.
+type payloadCommand struct {
 	use, short string
 	args       cobra.PositionalArgs
 	read       func(ctx context.Context, s *session, id uuid.UUID, rest []string) ([]byte, error)
 }
 
-func (a *app) payload(p payload) *cobra.Command {
+func (a *app) payload(p payloadCommand) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{Use: p.use, Short: p.short, Args: p.args, ValidArgsFunction: a.completing(nth(recentRuns, stagesOf)),
 		RunE: func(cmd *cobra.Command, args []string) error {

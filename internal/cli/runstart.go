@@ -16,17 +16,17 @@ import (
 
 // starting is what `run start` was asked.
 type starting struct {
-	params           string
-	pairs, tags      []string
-	key, level       string
-	queue, at        string
-	keyTTL, delay    time.Duration
-	dryRun           bool
-	finishing        finishing
-	fields           []field      // of the flow's params
-	flags            []*paramFlag // that set them
-	version          string       // that is built in; "": the newest
-	clashes, missing []string
+	params        string
+	pairs, tags   []string
+	key, level    string
+	queue, at     string
+	keyTTL, delay time.Duration
+	dryRun        bool
+	finishing     finishing
+	fields        []field      // of the flow's params
+	flags         []*paramFlag // that set them
+	version       string       // that is built in; "": the newest
+	clashes       []string
 }
 
 // add adds the flags of every start.

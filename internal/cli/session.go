@@ -7,10 +7,13 @@ import (
 	"net/http"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"axflow/api"
 	"axflow/api/access"
 	"axflow/api/client"
 	"axflow/api/gen"
+	"axflow/api/live"
 	"axflow/engine/control"
 )
 
@@ -29,7 +32,7 @@ func (a *app) with(ctx context.Context, do func(context.Context, *session) error
 	if a.session != nil { // opened before, to read what the command's flags are
 		return do(ctx, a.session)
 	}
-	s, err := a.open(ctx)
+	s, err := a.openSession(ctx)
 	if err != nil {
 		return err
 	}
@@ -39,8 +42,8 @@ func (a *app) with(ctx context.Context, do func(context.Context, *session) error
 	return do(ctx, s)
 }
 
-// open makes a session; its close must be called.
-func (a *app) open(ctx context.Context) (*session, error) {
+// openSession makes a session; its close must be called.
+func (a *app) openSession(ctx context.Context) (*session, error) {
 	t, err := a.target()
 	if err != nil {
 		return nil, err
@@ -89,17 +92,22 @@ func (a *app) serveHere(ctx context.Context, t target) (*session, error) {
 		return nil, err
 	}
 	runCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	ran := make(chan error, 1)
-	go func() { ran <- p.Run(runCtx) }() // tells the engine what changes
+	parts, runCtx := errgroup.WithContext(runCtx)
 	s := &session{target: t, where: d.where, local: p.Client(), close: func() {
 		stop()
-		if err := <-ran; err != nil {
-			log.Warn("telling the engine", "error", err)
+		if err := parts.Wait(); err != nil {
+			log.Warn("ending", "error", err)
 		}
 		p.Close()
 		d.close(ctx)
 	}}
-	if err := a.serveTo(s, log); err != nil {
+	parts.Go(func() error { return p.Run(runCtx) }) // tells the engine what changes
+	hub, err := live.New(live.Config{Pool: s.local.Pool(), Logger: log})
+	if err == nil {
+		parts.Go(func() error { return hub.Run(runCtx) })
+		err = a.serveTo(s, hub, log)
+	}
+	if err != nil {
 		s.close()
 		return nil, err
 	}
@@ -107,8 +115,8 @@ func (a *app) serveHere(ctx context.Context, t target) (*session, error) {
 }
 
 // serveTo makes the server and its client.
-func (a *app) serveTo(s *session, log *slog.Logger) error {
-	server, err := api.New(api.Config{Client: s.local, Version: a.Version, Logger: log, Local: &access.Principal{
+func (a *app) serveTo(s *session, hub *live.Hub, log *slog.Logger) error {
+	server, err := api.New(api.Config{Client: s.local, Live: hub, Version: a.Version, Logger: log, Local: &access.Principal{
 		Actor: actor(), Namespace: s.target.namespace, Role: gen.RoleAdmin, Cluster: true, Via: gen.MeViaLocal}})
 	if err != nil {
 		return err

@@ -65,11 +65,12 @@ func flowAmong(cmd *cobra.Command, args []string) (name string, help, ok bool) {
 
 // learn reads the flow's schema and adds the flags. The session stays open for the command.
 func (a *app) learn(ctx context.Context, cmd *cobra.Command, name string) error {
+	cmd.SetUsageFunc(a.starting.usageOf(name))
 	def := a.builtIn(name)
 	if def != nil {
 		a.starting.fields = fieldsOf(def.Graph().ParamsSchema)
 	}
-	s, err := a.open(ctx)
+	s, err := a.openSession(ctx)
 	if err != nil {
 		if def != nil {
 			a.starting.flags, a.starting.clashes = addParams(cmd, a.starting.fields)
