@@ -1241,10 +1241,13 @@ type LogLineLevel string
 
 // LogList defines model for LogList.
 type LogList struct {
-	// Ended The run has ended, and what it logged has all been read
-	Ended      *bool     `json:"ended,omitempty"`
-	Items      []LogLine `json:"items"`
-	NextCursor string    `json:"next_cursor"`
+	// Ended The run has ended more than 2 s ago, and what it logged has all been read
+	Ended *bool     `json:"ended,omitempty"`
+	Items []LogLine `json:"items"`
+
+	// More There may be more already, also after a short page. Without it, what comes next is logged later
+	More       *bool  `json:"more,omitempty"`
+	NextCursor string `json:"next_cursor"`
 }
 
 // Me defines model for Me.
@@ -2725,6 +2728,8 @@ type ClientInterface interface {
 
 	// ListLogs What handlers logged, oldest first
 	//
+	// Lines are stored in batches, a quarter of a second after they were logged, or later by a worker that cannot reach the database. Whoever follows `next_cursor` sees every line once, late ones late. Lines beyond what a task may log are dropped and counted by `dropped`.
+	//
 	// Corresponds with GET /api/v1/runs/{run}/logs (the `ListLogs` operationId).
 	ListLogs(ctx context.Context, run RunPath, params *ListLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -2736,6 +2741,8 @@ type ClientInterface interface {
 	GetRunParams(ctx context.Context, run RunPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListRunning What runs now, with the progress that handlers report
+	//
+	// As workers' heartbeats say it, every 2 s. Tasks that have run for less are not in it, and of each worker the 1,000 that have run longest.
 	//
 	// Corresponds with GET /api/v1/runs/{run}/progress (the `ListRunning` operationId).
 	ListRunning(ctx context.Context, run RunPath, params *ListRunningParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3734,6 +3741,8 @@ func (c *Client) ListJournal(ctx context.Context, run RunPath, params *ListJourn
 
 // ListLogs What handlers logged, oldest first
 //
+// Lines are stored in batches, a quarter of a second after they were logged, or later by a worker that cannot reach the database. Whoever follows `next_cursor` sees every line once, late ones late. Lines beyond what a task may log are dropped and counted by `dropped`.
+//
 // Corresponds with GET /api/v1/runs/{run}/logs (the `ListLogs` operationId).
 func (c *Client) ListLogs(ctx context.Context, run RunPath, params *ListLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListLogsRequest(c.Server, run, params)
@@ -3765,6 +3774,8 @@ func (c *Client) GetRunParams(ctx context.Context, run RunPath, reqEditors ...Re
 }
 
 // ListRunning What runs now, with the progress that handlers report
+//
+// As workers' heartbeats say it, every 2 s. Tasks that have run for less are not in it, and of each worker the 1,000 that have run longest.
 //
 // Corresponds with GET /api/v1/runs/{run}/progress (the `ListRunning` operationId).
 func (c *Client) ListRunning(ctx context.Context, run RunPath, params *ListRunningParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8221,6 +8232,8 @@ type ClientWithResponsesInterface interface {
 
 	// ListLogsWithResponse What handlers logged, oldest first
 	//
+	// Lines are stored in batches, a quarter of a second after they were logged, or later by a worker that cannot reach the database. Whoever follows `next_cursor` sees every line once, late ones late. Lines beyond what a task may log are dropped and counted by `dropped`.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/runs/{run}/logs (the `ListLogs` operationId).
@@ -8236,6 +8249,8 @@ type ClientWithResponsesInterface interface {
 	GetRunParamsWithResponse(ctx context.Context, run RunPath, reqEditors ...RequestEditorFn) (*GetRunParamsResponse, error)
 
 	// ListRunningWithResponse What runs now, with the progress that handlers report
+	//
+	// As workers' heartbeats say it, every 2 s. Tasks that have run for less are not in it, and of each worker the 1,000 that have run longest.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -12549,6 +12564,8 @@ func (c *ClientWithResponses) ListJournalWithResponse(ctx context.Context, run R
 
 // ListLogsWithResponse What handlers logged, oldest first
 //
+// Lines are stored in batches, a quarter of a second after they were logged, or later by a worker that cannot reach the database. Whoever follows `next_cursor` sees every line once, late ones late. Lines beyond what a task may log are dropped and counted by `dropped`.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/runs/{run}/logs (the `ListLogs` operationId).
@@ -12576,6 +12593,8 @@ func (c *ClientWithResponses) GetRunParamsWithResponse(ctx context.Context, run 
 }
 
 // ListRunningWithResponse What runs now, with the progress that handlers report
+//
+// As workers' heartbeats say it, every 2 s. Tasks that have run for less are not in it, and of each worker the 1,000 that have run longest.
 //
 // Returns a wrapper object for the known response body format(s).
 //

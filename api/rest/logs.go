@@ -18,6 +18,8 @@ const (
 	// Between two looks for new lines a waiting request waits logLook at first, and at most logLookMost.
 	logLook     = 250 * time.Millisecond
 	logLookMost = time.Second
+	// logSearch is how long lines are looked for that are there already, however short the wait.
+	logSearch = 8 * time.Second
 )
 
 // ListLogs reads what handlers of a run logged; with wait_s it waits until there is something.
@@ -48,7 +50,8 @@ func (h *Handlers) ListLogs(ctx context.Context, req gen.ListLogsRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	out := gen.ListLogs200JSONResponse{Items: make([]gen.LogLine, len(page.Lines)), NextCursor: *pageCursor(list, page.Place), Ended: opt(page.Ended)}
+	out := gen.ListLogs200JSONResponse{Items: make([]gen.LogLine, len(page.Lines)), NextCursor: *pageCursor(list, page.Place), More: opt(page.More),
+		Ended: opt(page.Ended)}
 	for i := range page.Lines {
 		out.Items[i] = h.logLine(ctx, page.Flow, &page.Lines[i])
 	}
@@ -57,10 +60,13 @@ func (h *Handlers) ListLogs(ctx context.Context, req gen.ListLogsRequestObject) 
 
 // awaitLogs reads until there is a line, the end, or no time left; advance is told where to go on.
 func awaitLogs(ctx context.Context, read func() (control.LogPage, error), wait time.Duration, advance func([]byte)) (control.LogPage, error) {
-	end := time.Now().Add(wait)
+	begun := time.Now()
 	for pause := logLook; ; pause = min(2*pause, logLookMost) {
 		page, err := read()
-		left := time.Until(end)
+		left := wait - time.Since(begun)
+		if page.More {
+			left = max(wait, logSearch) - time.Since(begun)
+		}
 		if err != nil || len(page.Lines) > 0 || page.Ended || left <= 0 {
 			return page, err
 		}

@@ -416,7 +416,7 @@ func TestMadeUpPlacesAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	for i := range 3000 {
+	for i := range 1500 {
 		b := slices.Clone(place)
 		if i%2 == 0 {
 			b = slices.Clone(page.Place)
