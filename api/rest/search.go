@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -23,13 +22,9 @@ import (
 const (
 	// mostSought is how many runs one request looks at, at most. A search that has not filled its page by then answers with what
 	// it has found, even with nothing, and a cursor to go on from: it takes the same short time whatever is asked.
-	mostSought = 10_000
+	mostSought = 4_000
 	// mostAtOnce is how many runs one statement looks at.
-	mostAtOnce = 2_500
-	// mintedBefore is how long before its row was written a run's id may have been minted.
-	mintedBefore = 10 * time.Minute
-	// mintedAfter is how long after created_at it may: that is when the transaction began, which may be a caller's own.
-	mintedAfter = 24 * time.Hour
+	mostAtOnce = 1_000
 )
 
 // search finds runs. It goes through one order of them (see sql/queries/search.sql) and looks whether the rest holds.
@@ -38,7 +33,7 @@ type search struct {
 	namespace     string
 	after, before uuid.UUID // ids from after on, before before
 	orders        []order
-	rest          db.RunsAmongParams
+	rest          db.SeekRunsParams
 	nothing       bool // no run can hold to it
 }
 
@@ -46,16 +41,26 @@ type search struct {
 type order struct {
 	sources []source
 	// settled takes what every run of the order holds to out of the rest.
-	settled func(*db.RunsAmongParams)
+	settled func(*db.SeekRunsParams)
 }
 
-// source reads ids in [after, before), the newest first, from the skip-th on.
-type source func(ctx context.Context, after, before uuid.UUID, skip, most int) ([]uuid.UUID, error)
+// source is what an index gives in the order of ids: all runs of the namespace, or those with one value.
+type source struct {
+	by    string // recent, flow, state, label
+	value string
+	state int16
+}
+
+// seen is a run that was looked at.
+type seen struct {
+	id    uuid.UUID
+	holds bool
+}
 
 // newSearch prepares the search for a question that was checked. now is the database's time.
 func newSearch(ctx context.Context, q *db.Queries, namespace string, ask *query.Query, before uuid.UUID, now time.Time) (*search, error) {
-	s := &search{q: q, namespace: namespace, before: before, rest: db.RunsAmongParams{Namespace: namespace}}
-	if err := s.filter(ctx, ask, now); err != nil {
+	s := &search{q: q, namespace: namespace, before: before, rest: db.SeekRunsParams{Namespace: namespace}}
+	if err := s.filter(ctx, ask); err != nil {
 		return nil, err
 	}
 	s.bounds(ask, now)
@@ -63,8 +68,8 @@ func newSearch(ctx context.Context, q *db.Queries, namespace string, ask *query.
 	return s, nil
 }
 
-// filter is what is asked, as RunsAmong asks it.
-func (s *search) filter(ctx context.Context, ask *query.Query, now time.Time) error {
+// filter is what is asked, as SeekRuns asks it.
+func (s *search) filter(ctx context.Context, ask *query.Query) error {
 	p := &s.rest
 	p.Flows, p.Queues, p.Triggers = ask.Flows, ask.Queues, ask.Triggers
 	for _, state := range ask.States {
@@ -72,14 +77,6 @@ func (s *search) filter(ctx context.Context, ask *query.Query, now time.Time) er
 	}
 	for _, l := range ask.Levels {
 		p.Levels = append(p.Levels, int16(l))
-	}
-	if !ask.Since.IsZero() {
-		at := ask.Since.Time(now)
-		p.Since = &at
-	}
-	if !ask.Until.IsZero() {
-		at := ask.Until.Time(now)
-		p.Until = &at
 	}
 	if len(ask.Tags) > 0 {
 		tags := make(map[string]string, len(ask.Tags))
@@ -105,13 +102,13 @@ func (s *search) filter(ctx context.Context, ask *query.Query, now time.Time) er
 	return nil
 }
 
-// bounds narrows the ids by time, and by the beginning of an id.
+// bounds narrows the ids: by the time that they were minted at, which is when their runs were created, and by their beginning.
 func (s *search) bounds(ask *query.Query, now time.Time) {
 	if !ask.Since.IsZero() {
-		s.after = idAt(ask.Since.Time(now).Add(-mintedBefore))
+		s.after = idAt(ask.Since.Time(now))
 	}
 	if !ask.Until.IsZero() {
-		s.before = least(s.before, idAt(ask.Until.Time(now).Add(mintedAfter)))
+		s.before = least(s.before, idAt(ask.Until.Time(now)))
 	}
 	if ask.Run != "" {
 		free := 32 - len(ask.Run)
@@ -126,44 +123,39 @@ func (s *search) bounds(ask *query.Query, now time.Time) {
 
 // choose lists the orders in which the search may go, those first that are likely to be short.
 func (s *search) choose(ask *query.Query) {
-	labelled := func(label string, settled func(*db.RunsAmongParams)) {
+	labelled := func(label string, settled func(*db.SeekRunsParams)) {
 		if len(label) <= control.MaxLabel {
-			s.orders = append(s.orders, order{settled: settled, sources: []source{func(ctx context.Context, after, before uuid.UUID, skip, most int) ([]uuid.UUID, error) {
-				return s.q.RunsLabelled(ctx, db.RunsLabelledParams{Namespace: s.namespace, Label: label, After: after, Before: before, Skip: int32(skip), Most: int32(most)})
-			}}})
+			s.orders = append(s.orders, order{sources: []source{{by: "label", value: label}}, settled: settled})
 		}
 	}
 	for _, p := range ask.Params {
 		label := control.ParamLabel(p.Name, p.Value)
-		labelled(label, func(p *db.RunsAmongParams) {
-			p.Labels = slices.DeleteFunc(slices.Clone(p.Labels), func(l string) bool { return l == label })
+		labelled(label, func(p *db.SeekRunsParams) {
+			if p.Labels = slices.DeleteFunc(slices.Clone(p.Labels), func(l string) bool { return l == label }); len(p.Labels) == 0 {
+				p.Labels = nil
+			}
 		})
 	}
 	for _, t := range ask.Tags {
-		labelled(control.TagLabel(t.Name, t.Value), nil)
+		// A tag's label leaves open where its name ends; that it holds is looked at.
+		labelled(control.TagLabel(t.Name, t.Value), func(*db.SeekRunsParams) {})
 	}
 	if len(ask.States) > 0 && !slices.Contains(ask.States, stage.RunSucceeded) {
-		o := order{settled: func(p *db.RunsAmongParams) { p.States = nil }}
+		o := order{settled: func(p *db.SeekRunsParams) { p.States = nil }}
 		for _, state := range ask.States {
-			o.sources = append(o.sources, func(ctx context.Context, after, before uuid.UUID, skip, most int) ([]uuid.UUID, error) {
-				return s.q.RunsInState(ctx, db.RunsInStateParams{Namespace: s.namespace, State: int16(state), After: after, Before: before, Skip: int32(skip), Most: int32(most)})
-			})
+			o.sources = append(o.sources, source{by: "state", state: int16(state)})
 		}
 		s.orders = append(s.orders, o)
 	}
 	if len(ask.Flows) > 0 {
-		o := order{settled: func(p *db.RunsAmongParams) { p.Flows = nil }}
+		o := order{settled: func(p *db.SeekRunsParams) { p.Flows = nil }}
 		for _, name := range ask.Flows {
-			o.sources = append(o.sources, func(ctx context.Context, after, before uuid.UUID, skip, most int) ([]uuid.UUID, error) {
-				return s.q.RunsOfFlow(ctx, db.RunsOfFlowParams{Namespace: s.namespace, Flow: name, After: after, Before: before, Skip: int32(skip), Most: int32(most)})
-			})
+			o.sources = append(o.sources, source{by: "flow", value: name})
 		}
 		s.orders = append(s.orders, o)
 	}
 	if len(s.orders) == 0 {
-		s.orders = []order{{sources: []source{func(ctx context.Context, after, before uuid.UUID, skip, most int) ([]uuid.UUID, error) {
-			return s.q.RecentRuns(ctx, db.RecentRunsParams{Namespace: s.namespace, After: after, Before: before, Skip: int32(skip), Most: int32(most)})
-		}}}}
+		s.orders = []order{{sources: []source{{by: "recent"}}, settled: func(*db.SeekRunsParams) {}}}
 	}
 }
 
@@ -177,28 +169,26 @@ func (s *search) page(ctx context.Context, most int) (found []uuid.UUID, goOn uu
 		return nil, uuid.Nil, err
 	}
 	rest := s.rest
-	if o.settled != nil {
-		o.settled(&rest)
-	}
+	o.settled(&rest)
 	at, chunk := s.before, min(most+1, mostAtOnce)
 	for sought := 0; sought < mostSought; {
-		ids, last, err := o.read(ctx, s.after, at, chunk)
+		runs, last, err := s.read(ctx, o, rest, at, chunk)
 		if err != nil {
 			return nil, uuid.Nil, fmt.Errorf("looking for runs: %w", err)
 		}
-		holding, err := s.among(ctx, rest, ids)
-		if err != nil {
-			return nil, uuid.Nil, err
+		for _, r := range runs {
+			if r.holds {
+				found = append(found, r.id)
+			}
 		}
-		found = append(found, holding...)
 		switch {
 		case len(found) > most || len(found) == most && !last:
 			return found[:most], found[most-1], nil
 		case last:
 			return found, uuid.Nil, nil
 		}
-		sought += len(ids)
-		at, chunk = ids[len(ids)-1], min(4*chunk, mostAtOnce)
+		sought += len(runs)
+		at, chunk = runs[len(runs)-1].id, min(4*chunk, mostAtOnce)
 	}
 	return found, at, nil
 }
@@ -211,7 +201,7 @@ func (s *search) shortest(ctx context.Context) (order, error) {
 	}
 	furthest := uuid.Max
 	for _, o := range s.orders {
-		reaches, err := o.reaches(ctx, s.after, s.before)
+		reaches, err := s.reaches(ctx, o)
 		if err != nil {
 			return order{}, fmt.Errorf("looking for the shortest way to runs: %w", err)
 		}
@@ -225,29 +215,11 @@ func (s *search) shortest(ctx context.Context) (order, error) {
 	return best, nil
 }
 
-// among are those of ids for which the rest holds.
-func (s *search) among(ctx context.Context, rest db.RunsAmongParams, ids []uuid.UUID) ([]uuid.UUID, error) {
-	bare := rest.Flows == nil && rest.States == nil && rest.Queues == nil && rest.Triggers == nil && rest.Levels == nil && rest.VersionIds == nil &&
-		rest.Since == nil && rest.Until == nil && rest.Tags == nil && len(rest.Labels) == 0
-	if bare || len(ids) == 0 {
-		return ids, nil
-	}
-	if len(rest.Labels) == 0 {
-		rest.Labels = nil
-	}
-	rest.Ids = ids
-	holding, err := s.q.RunsAmong(ctx, rest)
-	if err != nil {
-		return nil, fmt.Errorf("looking at %d runs: %w", len(ids), err)
-	}
-	return holding, nil
-}
-
 // reaches is the id down to which one search can look, uuid.Nil if that is the end.
-func (o *order) reaches(ctx context.Context, after, before uuid.UUID) (uuid.UUID, error) {
+func (s *search) reaches(ctx context.Context, o order) (uuid.UUID, error) {
 	var down uuid.UUID
-	for _, read := range o.sources {
-		ids, err := read(ctx, after, before, mostSought/len(o.sources)-1, 1)
+	for _, from := range o.sources {
+		ids, err := s.ids(ctx, from, s.before, mostSought/len(o.sources)-1, 1)
 		if err != nil {
 			return uuid.Nil, err
 		}
@@ -258,27 +230,65 @@ func (o *order) reaches(ctx context.Context, after, before uuid.UUID) (uuid.UUID
 	return down, nil
 }
 
-// read reads about most ids before at. last tells that there are no more.
-func (o *order) read(ctx context.Context, after, at uuid.UUID, most int) (ids []uuid.UUID, last bool, err error) {
+// read looks at about most runs before at. last tells that there are no more.
+func (s *search) read(ctx context.Context, o order, rest db.SeekRunsParams, at uuid.UUID, most int) (runs []seen, last bool, err error) {
 	var down uuid.UUID
-	share := max(1, int(math.Ceil(float64(most)/float64(len(o.sources)))))
-	for _, read := range o.sources {
-		some, err := read(ctx, after, at, 0, share)
+	share := (most + len(o.sources) - 1) / len(o.sources)
+	for _, from := range o.sources {
+		some, err := s.seek(ctx, from, rest, at, share)
 		if err != nil {
 			return nil, false, err
 		}
-		// Below the end of a source that has more nobody knows whether an id is missing.
-		if end := len(some); end == share && older(down, some[end-1]) {
-			down = some[end-1]
+		// Below the end of a source that has more nobody knows whether a run is missing.
+		if end := len(some); end == share && older(down, some[end-1].id) {
+			down = some[end-1].id
 		}
-		ids = append(ids, some...)
+		runs = append(runs, some...)
 	}
 	if len(o.sources) > 1 {
-		ids = slices.DeleteFunc(ids, func(id uuid.UUID) bool { return older(id, down) })
-		slices.SortFunc(ids, func(a, b uuid.UUID) int { return bytes.Compare(b[:], a[:]) })
-		ids = slices.Compact(ids) // a run that changed its state meanwhile is in two
+		runs = slices.DeleteFunc(runs, func(r seen) bool { return older(r.id, down) })
+		slices.SortStableFunc(runs, func(a, b seen) int { return bytes.Compare(b.id[:], a.id[:]) })
+		runs = slices.CompactFunc(runs, func(a, b seen) bool { return a.id == b.id }) // one that changed its state meanwhile is in two
 	}
-	return ids, down == uuid.Nil, nil
+	return runs, down == uuid.Nil, nil
+}
+
+// seek looks at runs of a source. Where nothing else is asked, the index alone is read.
+func (s *search) seek(ctx context.Context, from source, rest db.SeekRunsParams, at uuid.UUID, most int) ([]seen, error) {
+	bare := rest.Flows == nil && rest.States == nil && rest.Queues == nil && rest.Triggers == nil && rest.Levels == nil && rest.VersionIds == nil &&
+		rest.Tags == nil && rest.Labels == nil
+	if bare {
+		ids, err := s.ids(ctx, from, at, 0, most)
+		runs := make([]seen, len(ids))
+		for i, id := range ids {
+			runs[i] = seen{id, true}
+		}
+		return runs, err
+	}
+	rest.By, rest.Value, rest.State, rest.After, rest.Before, rest.Most = from.by, from.value, from.state, s.after, at, int32(most)
+	rows, err := s.q.SeekRuns(ctx, rest)
+	if err != nil {
+		return nil, err
+	}
+	runs := make([]seen, len(rows))
+	for i, r := range rows {
+		runs[i] = seen{r.RunID, r.Holds}
+	}
+	return runs, nil
+}
+
+// ids are those of a source's runs before at, the newest first, from the skip-th on.
+func (s *search) ids(ctx context.Context, from source, at uuid.UUID, skip, most int) ([]uuid.UUID, error) {
+	switch from.by {
+	case "flow":
+		return s.q.RunsOfFlow(ctx, db.RunsOfFlowParams{Namespace: s.namespace, Flow: from.value, After: s.after, Before: at, Skip: int32(skip), Most: int32(most)})
+	case "state":
+		return s.q.RunsInState(ctx, db.RunsInStateParams{Namespace: s.namespace, State: from.state, After: s.after, Before: at, Skip: int32(skip), Most: int32(most)})
+	case "label":
+		return s.q.RunsLabelled(ctx, db.RunsLabelledParams{Namespace: s.namespace, Label: from.value, After: s.after, Before: at, Skip: int32(skip), Most: int32(most)})
+	default:
+		return s.q.RecentRuns(ctx, db.RecentRunsParams{Namespace: s.namespace, After: s.after, Before: at, Skip: int32(skip), Most: int32(most)})
+	}
 }
 
 // idAt is the least id that may be minted at t.

@@ -221,9 +221,10 @@ type RecentRunsParams struct {
 	Most      int32
 }
 
-// Finding runs. A search has an order: the ids of a namespace's runs in [after, before), the newest first, by the one index
-// that reads least; RunsAmong then looks at the rest of what was asked, a few hundred runs at a time. So no plan can read
-// more than it was told to, whatever the planner believes of a question that matches almost nothing.
+// Finding runs. A search has an order: the runs of a namespace with ids in [after, before), the newest first, by the one index
+// that reads least. The first four statements tell how far an order goes; SeekRuns reads some runs of it and tells for which of them
+// everything else holds too. So no plan can read more than it was told to, whatever the planner believes of a question that
+// matches almost nothing.
 func (q *Queries) RecentRuns(ctx context.Context, arg RecentRunsParams) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, recentRuns,
 		arg.Namespace,
@@ -231,74 +232,6 @@ func (q *Queries) RecentRuns(ctx context.Context, arg RecentRunsParams) ([]uuid.
 		arg.Before,
 		arg.Skip,
 		arg.Most,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []uuid.UUID
-	for rows.Next() {
-		var run_id uuid.UUID
-		if err := rows.Scan(&run_id); err != nil {
-			return nil, err
-		}
-		items = append(items, run_id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const runsAmong = `-- name: RunsAmong :many
-SELECT r.run_id FROM ax.run r
-WHERE r.run_id = ANY($1::uuid[]) AND r.namespace = $2
-  AND ($3::text[] IS NULL OR r.flow = ANY($3::text[]))
-  AND ($4::smallint[] IS NULL OR r.state = ANY($4::smallint[]))
-  AND ($5::text[] IS NULL OR r.queue = ANY($5::text[]))
-  AND ($6::text[] IS NULL OR r.trigger = ANY($6::text[]))
-  AND ($7::smallint[] IS NULL OR coalesce(r.forced_level, r.level) = ANY($7::smallint[]))
-  AND ($8::int[] IS NULL OR r.version_id = ANY($8::int[]))
-  AND ($9::timestamptz IS NULL OR r.created_at >= $9::timestamptz)
-  AND ($10::timestamptz IS NULL OR r.created_at < $10::timestamptz)
-  AND ($11::jsonb IS NULL OR r.tags @> $11::jsonb)
-  AND ($12::text[] IS NULL
-       OR (SELECT count(*) FROM ax.run_label l
-           WHERE l.namespace = $2 AND l.label = ANY($12::text[]) AND l.run_id = r.run_id
-             AND l.run_id = ANY($1::uuid[])) = cardinality($12::text[]))
-ORDER BY r.run_id DESC
-`
-
-type RunsAmongParams struct {
-	Ids        []uuid.UUID
-	Namespace  string
-	Flows      []string
-	States     []int16
-	Queues     []string
-	Triggers   []string
-	Levels     []int16
-	VersionIds []int32
-	Since      *time.Time
-	Until      *time.Time
-	Tags       []byte
-	Labels     []string
-}
-
-// Those of the named runs for which everything holds that was asked; what was not asked is null.
-func (q *Queries) RunsAmong(ctx context.Context, arg RunsAmongParams) ([]uuid.UUID, error) {
-	rows, err := q.db.Query(ctx, runsAmong,
-		arg.Ids,
-		arg.Namespace,
-		arg.Flows,
-		arg.States,
-		arg.Queues,
-		arg.Triggers,
-		arg.Levels,
-		arg.VersionIds,
-		arg.Since,
-		arg.Until,
-		arg.Tags,
-		arg.Labels,
 	)
 	if err != nil {
 		return nil, err
@@ -438,6 +371,106 @@ func (q *Queries) RunsOfFlow(ctx context.Context, arg RunsOfFlowParams) ([]uuid.
 			return nil, err
 		}
 		items = append(items, run_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const seekRuns = `-- name: SeekRuns :many
+SELECT c.run_id,
+       (($1::text[] IS NULL OR c.flow = ANY($1::text[]))
+        AND ($2::smallint[] IS NULL OR c.state = ANY($2::smallint[]))
+        AND ($3::text[] IS NULL OR c.queue = ANY($3::text[]))
+        AND ($4::text[] IS NULL OR c.trigger = ANY($4::text[]))
+        AND ($5::smallint[] IS NULL OR c.level = ANY($5::smallint[]))
+        AND ($6::int[] IS NULL OR c.version_id = ANY($6::int[]))
+        AND ($7::jsonb IS NULL OR coalesce(c.tags @> $7::jsonb, false))
+        AND ($8::text[] IS NULL
+             OR (SELECT count(*) FROM ax.run_label l
+                 WHERE l.namespace = $9 AND l.label = ANY($8::text[]) AND l.run_id = c.run_id)
+                = cardinality($8::text[])))::bool AS holds
+FROM (
+    (SELECT r.run_id, r.flow, r.state, r.queue, r.trigger, coalesce(r.forced_level, r.level) AS level, r.version_id, r.tags
+     FROM ax.run r
+     WHERE $10::text = 'recent' AND r.namespace = $9 AND r.run_id >= $11 AND r.run_id < $12
+     ORDER BY r.run_id DESC LIMIT $13)
+    UNION ALL
+    (SELECT r.run_id, r.flow, r.state, r.queue, r.trigger, coalesce(r.forced_level, r.level), r.version_id, r.tags
+     FROM ax.run r
+     WHERE $10::text = 'flow' AND r.namespace = $9 AND r.flow = $14::text AND r.run_id >= $11 AND r.run_id < $12
+     ORDER BY r.run_id DESC LIMIT $13)
+    UNION ALL
+    (SELECT r.run_id, r.flow, r.state, r.queue, r.trigger, coalesce(r.forced_level, r.level), r.version_id, r.tags
+     FROM ax.run r
+     WHERE $10::text = 'state' AND r.namespace = $9 AND r.state = $15::smallint AND r.state <> 10
+       AND r.run_id >= $11 AND r.run_id < $12
+     ORDER BY r.run_id DESC LIMIT $13)
+    UNION ALL
+    (SELECT r.run_id, r.flow, r.state, r.queue, r.trigger, coalesce(r.forced_level, r.level), r.version_id, r.tags
+     FROM (SELECT l.run_id FROM ax.run_label l
+           WHERE $10::text = 'label' AND l.namespace = $9 AND l.label = $14::text AND l.run_id >= $11 AND l.run_id < $12
+           ORDER BY l.run_id DESC LIMIT $13) l
+     CROSS JOIN LATERAL (SELECT run_id, version_id, state, level, version, created_at, finished_at, deadline, namespace, flow, queue, trigger, params, tags, trace_id, stuck, error, forced_level, late_noted_at FROM ax.run r WHERE r.run_id = l.run_id LIMIT 1) r)
+) c
+ORDER BY c.run_id DESC
+`
+
+type SeekRunsParams struct {
+	Flows      []string
+	States     []int16
+	Queues     []string
+	Triggers   []string
+	Levels     []int16
+	VersionIds []int32
+	Tags       []byte
+	Labels     []string
+	Namespace  string
+	By         string
+	After      uuid.UUID
+	Before     uuid.UUID
+	Most       int32
+	Value      string
+	State      int16
+}
+
+type SeekRunsRow struct {
+	RunID uuid.UUID
+	Holds bool
+}
+
+// by is the order: recent, flow (named value), state, or label (named value). What was not asked is null. The orders that are
+// not meant cost nothing: their branches are never entered.
+func (q *Queries) SeekRuns(ctx context.Context, arg SeekRunsParams) ([]SeekRunsRow, error) {
+	rows, err := q.db.Query(ctx, seekRuns,
+		arg.Flows,
+		arg.States,
+		arg.Queues,
+		arg.Triggers,
+		arg.Levels,
+		arg.VersionIds,
+		arg.Tags,
+		arg.Labels,
+		arg.Namespace,
+		arg.By,
+		arg.After,
+		arg.Before,
+		arg.Most,
+		arg.Value,
+		arg.State,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []SeekRunsRow
+	for rows.Next() {
+		var i SeekRunsRow
+		if err := rows.Scan(&i.RunID, &i.Holds); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
--- Finding runs. A search has an order: the ids of a namespace's runs in [after, before), the newest first, by the one index
--- that reads least; RunsAmong then looks at the rest of what was asked, a few hundred runs at a time. So no plan can read
--- more than it was told to, whatever the planner believes of a question that matches almost nothing.
+-- Finding runs. A search has an order: the runs of a namespace with ids in [after, before), the newest first, by the one index
+-- that reads least. The first four statements tell how far an order goes; SeekRuns reads some runs of it and tells for which of them
+-- everything else holds too. So no plan can read more than it was told to, whatever the planner believes of a question that
+-- matches almost nothing.
 
 -- name: RecentRuns :many
 SELECT r.run_id FROM ax.run r
@@ -23,24 +24,45 @@ SELECT l.run_id FROM ax.run_label l
 WHERE l.namespace = @namespace AND l.label = @label AND l.run_id >= @after AND l.run_id < @before
 ORDER BY l.run_id DESC OFFSET @skip LIMIT @most;
 
--- name: RunsAmong :many
--- Those of the named runs for which everything holds that was asked; what was not asked is null.
-SELECT r.run_id FROM ax.run r
-WHERE r.run_id = ANY(@ids::uuid[]) AND r.namespace = @namespace
-  AND (sqlc.narg(flows)::text[] IS NULL OR r.flow = ANY(sqlc.narg(flows)::text[]))
-  AND (sqlc.narg(states)::smallint[] IS NULL OR r.state = ANY(sqlc.narg(states)::smallint[]))
-  AND (sqlc.narg(queues)::text[] IS NULL OR r.queue = ANY(sqlc.narg(queues)::text[]))
-  AND (sqlc.narg(triggers)::text[] IS NULL OR r.trigger = ANY(sqlc.narg(triggers)::text[]))
-  AND (sqlc.narg(levels)::smallint[] IS NULL OR coalesce(r.forced_level, r.level) = ANY(sqlc.narg(levels)::smallint[]))
-  AND (sqlc.narg(version_ids)::int[] IS NULL OR r.version_id = ANY(sqlc.narg(version_ids)::int[]))
-  AND (sqlc.narg(since)::timestamptz IS NULL OR r.created_at >= sqlc.narg(since)::timestamptz)
-  AND (sqlc.narg(until)::timestamptz IS NULL OR r.created_at < sqlc.narg(until)::timestamptz)
-  AND (sqlc.narg(tags)::jsonb IS NULL OR r.tags @> sqlc.narg(tags)::jsonb)
-  AND (sqlc.narg(labels)::text[] IS NULL
-       OR (SELECT count(*) FROM ax.run_label l
-           WHERE l.namespace = @namespace AND l.label = ANY(sqlc.narg(labels)::text[]) AND l.run_id = r.run_id
-             AND l.run_id = ANY(@ids::uuid[])) = cardinality(sqlc.narg(labels)::text[]))
-ORDER BY r.run_id DESC;
+-- name: SeekRuns :many
+-- by is the order: recent, flow (named value), state, or label (named value). What was not asked is null. The orders that are
+-- not meant cost nothing: their branches are never entered.
+SELECT c.run_id,
+       ((sqlc.narg(flows)::text[] IS NULL OR c.flow = ANY(sqlc.narg(flows)::text[]))
+        AND (sqlc.narg(states)::smallint[] IS NULL OR c.state = ANY(sqlc.narg(states)::smallint[]))
+        AND (sqlc.narg(queues)::text[] IS NULL OR c.queue = ANY(sqlc.narg(queues)::text[]))
+        AND (sqlc.narg(triggers)::text[] IS NULL OR c.trigger = ANY(sqlc.narg(triggers)::text[]))
+        AND (sqlc.narg(levels)::smallint[] IS NULL OR c.level = ANY(sqlc.narg(levels)::smallint[]))
+        AND (sqlc.narg(version_ids)::int[] IS NULL OR c.version_id = ANY(sqlc.narg(version_ids)::int[]))
+        AND (sqlc.narg(tags)::jsonb IS NULL OR coalesce(c.tags @> sqlc.narg(tags)::jsonb, false))
+        AND (sqlc.narg(labels)::text[] IS NULL
+             OR (SELECT count(*) FROM ax.run_label l
+                 WHERE l.namespace = @namespace AND l.label = ANY(sqlc.narg(labels)::text[]) AND l.run_id = c.run_id)
+                = cardinality(sqlc.narg(labels)::text[])))::bool AS holds
+FROM (
+    (SELECT r.run_id, r.flow, r.state, r.queue, r.trigger, coalesce(r.forced_level, r.level) AS level, r.version_id, r.tags
+     FROM ax.run r
+     WHERE @by::text = 'recent' AND r.namespace = @namespace AND r.run_id >= @after AND r.run_id < @before
+     ORDER BY r.run_id DESC LIMIT @most)
+    UNION ALL
+    (SELECT r.run_id, r.flow, r.state, r.queue, r.trigger, coalesce(r.forced_level, r.level), r.version_id, r.tags
+     FROM ax.run r
+     WHERE @by::text = 'flow' AND r.namespace = @namespace AND r.flow = @value::text AND r.run_id >= @after AND r.run_id < @before
+     ORDER BY r.run_id DESC LIMIT @most)
+    UNION ALL
+    (SELECT r.run_id, r.flow, r.state, r.queue, r.trigger, coalesce(r.forced_level, r.level), r.version_id, r.tags
+     FROM ax.run r
+     WHERE @by::text = 'state' AND r.namespace = @namespace AND r.state = @state::smallint AND r.state <> 10
+       AND r.run_id >= @after AND r.run_id < @before
+     ORDER BY r.run_id DESC LIMIT @most)
+    UNION ALL
+    (SELECT r.run_id, r.flow, r.state, r.queue, r.trigger, coalesce(r.forced_level, r.level), r.version_id, r.tags
+     FROM (SELECT l.run_id FROM ax.run_label l
+           WHERE @by::text = 'label' AND l.namespace = @namespace AND l.label = @value::text AND l.run_id >= @after AND l.run_id < @before
+           ORDER BY l.run_id DESC LIMIT @most) l
+     CROSS JOIN LATERAL (SELECT * FROM ax.run r WHERE r.run_id = l.run_id LIMIT 1) r)
+) c
+ORDER BY c.run_id DESC;
 
 -- name: VersionIDs :many
 -- The versions of a namespace whose content hash begins so.
