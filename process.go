@@ -9,8 +9,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
+	"axflow/api"
+	"axflow/api/access"
+	"axflow/api/live"
+	"axflow/api/metrics"
 	"axflow/engine"
 	"axflow/engine/control"
 	"axflow/engine/webhook"
@@ -34,6 +39,10 @@ type Config struct {
 	// TuneEngine and TuneWorker may change the settings of the parts before they start; nil changes nothing.
 	TuneEngine func(*engine.Config)
 	TuneWorker func(*worker.Config)
+	// API makes the process serve the HTTP API. What it leaves open is the process's: Client, Reads, Live, Metrics, Logger, and as
+	// Authenticator the tokens and sessions in the database, unless Local is there. Open listens already, so that a wrong or taken
+	// address is known at once. nil: no server.
+	API *api.Config
 	// Codec seals params, outputs, inputs of shards and the secrets of webhooks on their way to the database; every process of a
 	// database needs the same keys. nil: they are stored as they are.
 	Codec payload.Codec
@@ -49,7 +58,7 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Process is the parts of AX that live in one process: engine, worker and client, as configured. They meet in the
+// Process is the parts of AX that live in one process: engine, worker, server and client, as configured. They meet in the
 // database, and in one process hand over to each other through memory as well.
 type Process struct {
 	cfg    Config
@@ -58,6 +67,8 @@ type Process struct {
 	client *control.Client
 	engine *engine.Engine
 	worker *worker.Worker
+	reads  *pgxpool.Pool // nil without a server
+	server *api.Server
 }
 
 // Open connects to the database, whose schema must be this binary's (see sql.Migrate), and makes the parts. Run
@@ -85,7 +96,7 @@ func Open(ctx context.Context, cfg Config) (*Process, error) {
 	}
 	p := &Process{cfg: cfg, pool: pool}
 	if err := p.assemble(ctx, pc.ConnConfig); err != nil {
-		pool.Close()
+		p.Close()
 		return nil, err
 	}
 	return p, nil
@@ -128,7 +139,61 @@ func (p *Process) assemble(ctx context.Context, conn *pgx.ConnConfig) (err error
 			return err
 		}
 	}
+	if cfg.API != nil {
+		return p.assembleAPI(ctx)
+	}
 	return nil
+}
+
+// readConns bounds the pool for lists and looks, so that they leave the others their connections.
+const readConns = 4
+
+// assembleAPI makes the server and has it listen.
+func (p *Process) assembleAPI(ctx context.Context) error {
+	ac := *p.cfg.API
+	if ac.Logger == nil {
+		ac.Logger = p.cfg.Logger
+	}
+	if ac.Client == nil {
+		ac.Client = p.client
+	}
+	if ac.Reads == nil {
+		pc, err := pgxpool.ParseConfig(p.cfg.DatabaseURL)
+		if err != nil {
+			return fmt.Errorf("reading the database URL: %w", err)
+		}
+		axsql.ConfigureReads(pc)
+		pc.MaxConns = readConns
+		pc.MaxConnIdleTime = 5 * time.Minute
+		if p.reads, err = pgxpool.NewWithConfig(ctx, pc); err != nil {
+			return fmt.Errorf("opening the pool for reads: %w", err)
+		}
+		ac.Reads = p.reads
+	}
+	if ac.Authenticator == nil && ac.Local == nil {
+		ac.Authenticator = access.NewCredentials(p.pool, ac.Logger)
+	}
+	var err error
+	if ac.Live == nil {
+		lc := live.Config{Pool: p.pool, Bus: p.bus, Logger: ac.Logger}
+		if c, ok := ac.Authenticator.(*access.Credentials); ok {
+			lc.Valid = c.Stands
+		}
+		if ac.Live, err = live.New(lc); err != nil {
+			return err
+		}
+	}
+	if ac.Metrics == nil {
+		ac.Metrics = prometheus.NewRegistry()
+		if err := metrics.Register(ac.Metrics, metrics.Parts{Engine: p.engine, Worker: p.worker, Bus: p.bus, Live: ac.Live, Version: ac.Version,
+			Pools: map[string]*pgxpool.Pool{"main": p.pool, "reads": ac.Reads}}); err != nil {
+			return err
+		}
+	}
+	if p.server, err = api.New(ac); err != nil {
+		return err
+	}
+	return p.server.Listen(ctx)
 }
 
 // Client starts, watches and steers runs.
@@ -143,28 +208,35 @@ func (p *Process) Engine() *engine.Engine { return p.engine }
 // Worker is nil when the process has none.
 func (p *Process) Worker() *worker.Worker { return p.worker }
 
-// Run runs the parts until ctx ends: then the worker drains, the engine resigns, and Run returns nil. It returns
+// Server is nil when the process serves no API.
+func (p *Process) Server() *api.Server { return p.server }
+
+// Run runs the parts until ctx ends: then the worker and the server drain, the engine resigns, and Run returns nil. It returns
 // earlier only when a part fails for good, or when an operator drains the worker and there is nothing else in the process:
-// its engine goes on without the worker.
+// its engine and its server go on without the worker.
 func (p *Process) Run(ctx context.Context) error {
 	// The worker and the engine still send hints while they end: the bus goes last.
 	busCtx, stopBus := context.WithCancel(context.WithoutCancel(ctx))
 	busDone := make(chan error, 1)
 	go func() { busDone <- p.bus.Run(busCtx) }()
-	// A draining worker still needs somebody to decide what its last results mean: the engine goes after it.
+	// A draining worker still needs somebody to decide what its last results mean, and who asks the server wants to see it: the engine
+	// goes after them.
 	engineCtx, stopEngine := context.WithCancel(context.WithoutCancel(ctx))
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		defer stopEngine()
-		if p.worker == nil {
-			<-gctx.Done()
-			return nil
+		parts, pctx := errgroup.WithContext(gctx)
+		if p.worker != nil {
+			parts.Go(func() error { return p.worker.Run(pctx) })
 		}
-		err := p.worker.Run(gctx)
-		if err == nil && p.engine != nil {
-			<-gctx.Done() // an operator has drained the worker: the other parts go on
+		if p.server != nil {
+			parts.Go(func() error { return p.server.Run(pctx) })
 		}
-		return err
+		if p.worker == nil || p.engine != nil || p.server != nil {
+			// When an operator has drained the worker, the other parts go on.
+			parts.Go(func() error { <-pctx.Done(); return nil })
+		}
+		return parts.Wait()
 	})
 	if p.engine != nil {
 		g.Go(func() error { return p.engine.Run(engineCtx) })
@@ -178,5 +250,13 @@ func (p *Process) Run(ctx context.Context) error {
 	return err
 }
 
-// Close gives the connections back. Call it after Run has returned.
-func (p *Process) Close() { p.pool.Close() }
+// Close gives the connections back. Call it after Run has returned, or instead of Run.
+func (p *Process) Close() {
+	if p.server != nil {
+		_ = p.server.Close() // nobody has listened to it
+	}
+	if p.reads != nil {
+		p.reads.Close()
+	}
+	p.pool.Close()
+}
