@@ -1654,7 +1654,7 @@ type RunResult struct {
 	FinishedAt *time.Time `json:"finished_at,omitempty"`
 	Flow       string     `json:"flow"`
 
-	// Outputs Of the unsharded stages that nothing comes after, by name
+	// Outputs Of the unsharded stages that nothing comes after (teardowns do not count), by name
 	Outputs map[string]Json    `json:"outputs"`
 	Run     openapi_types.UUID `json:"run"`
 	State   RunState           `json:"state"`
@@ -2658,8 +2658,11 @@ type ClientInterface interface {
 	// `q` holds terms separated by spaces, all of which must hold: `flow:daily-recon` `state:failed` `tag:team=etl` `since:24h` `until:2026-11-01`
 	// `queue:default` `trigger:api` `level:P1` `version:…` `param.date:2026-11-29`, or a run's id or its beginning. `flow`, `state`, `queue`, `trigger`,
 	// `level` take several values with commas; `state:open` is running and cancelling, `state:ended` the others. `since` and `until` take a duration back from now
-	// (`90m`, `24h`, `7d`), a date or a time, and are about when the run was created. `param.x` works for params that the flow declares searchable.
+	// (`90m`, `24h`, `7d`), a date or a time, and are about when the run was created, as its id tells. `param.x` works for params that the flow declares searchable.
 	// A value with spaces stands in double quotes.
+	//
+	// One request looks at a bounded number of runs, so that it takes the same short time whatever is asked. A page of a search that finds little may
+	// therefore hold fewer runs than `limit`, even none, while `next_cursor` is there: go on with it, it gets further back each time.
 	//
 	// Corresponds with GET /api/v1/runs (the `ListRuns` operationId).
 	ListRuns(ctx context.Context, params *ListRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3581,8 +3584,11 @@ func (c *Client) CancelReplay(ctx context.Context, replay ReplayPath, body Cance
 // `q` holds terms separated by spaces, all of which must hold: `flow:daily-recon` `state:failed` `tag:team=etl` `since:24h` `until:2026-11-01`
 // `queue:default` `trigger:api` `level:P1` `version:…` `param.date:2026-11-29`, or a run's id or its beginning. `flow`, `state`, `queue`, `trigger`,
 // `level` take several values with commas; `state:open` is running and cancelling, `state:ended` the others. `since` and `until` take a duration back from now
-// (`90m`, `24h`, `7d`), a date or a time, and are about when the run was created. `param.x` works for params that the flow declares searchable.
+// (`90m`, `24h`, `7d`), a date or a time, and are about when the run was created, as its id tells. `param.x` works for params that the flow declares searchable.
 // A value with spaces stands in double quotes.
+//
+// One request looks at a bounded number of runs, so that it takes the same short time whatever is asked. A page of a search that finds little may
+// therefore hold fewer runs than `limit`, even none, while `next_cursor` is there: go on with it, it gets further back each time.
 //
 // Corresponds with GET /api/v1/runs (the `ListRuns` operationId).
 func (c *Client) ListRuns(ctx context.Context, params *ListRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8152,8 +8158,11 @@ type ClientWithResponsesInterface interface {
 	// `q` holds terms separated by spaces, all of which must hold: `flow:daily-recon` `state:failed` `tag:team=etl` `since:24h` `until:2026-11-01`
 	// `queue:default` `trigger:api` `level:P1` `version:…` `param.date:2026-11-29`, or a run's id or its beginning. `flow`, `state`, `queue`, `trigger`,
 	// `level` take several values with commas; `state:open` is running and cancelling, `state:ended` the others. `since` and `until` take a duration back from now
-	// (`90m`, `24h`, `7d`), a date or a time, and are about when the run was created. `param.x` works for params that the flow declares searchable.
+	// (`90m`, `24h`, `7d`), a date or a time, and are about when the run was created, as its id tells. `param.x` works for params that the flow declares searchable.
 	// A value with spaces stands in double quotes.
+	//
+	// One request looks at a bounded number of runs, so that it takes the same short time whatever is asked. A page of a search that finds little may
+	// therefore hold fewer runs than `limit`, even none, while `next_cursor` is there: go on with it, it gets further back each time.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -12430,8 +12439,11 @@ func (c *ClientWithResponses) CancelReplayWithResponse(ctx context.Context, repl
 // `q` holds terms separated by spaces, all of which must hold: `flow:daily-recon` `state:failed` `tag:team=etl` `since:24h` `until:2026-11-01`
 // `queue:default` `trigger:api` `level:P1` `version:…` `param.date:2026-11-29`, or a run's id or its beginning. `flow`, `state`, `queue`, `trigger`,
 // `level` take several values with commas; `state:open` is running and cancelling, `state:ended` the others. `since` and `until` take a duration back from now
-// (`90m`, `24h`, `7d`), a date or a time, and are about when the run was created. `param.x` works for params that the flow declares searchable.
+// (`90m`, `24h`, `7d`), a date or a time, and are about when the run was created, as its id tells. `param.x` works for params that the flow declares searchable.
 // A value with spaces stands in double quotes.
+//
+// One request looks at a bounded number of runs, so that it takes the same short time whatever is asked. A page of a search that finds little may
+// therefore hold fewer runs than `limit`, even none, while `next_cursor` is there: go on with it, it gets further back each time.
 //
 // Returns a wrapper object for the known response body format(s).
 //
