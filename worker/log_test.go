@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -253,12 +255,25 @@ func TestAStalledDatabaseStopsNoHandler(t *testing.T) {
 // Lines wait for a database that is away and come back with it, once each, also when an answer was lost.
 func TestLogsOutliveAnOutage(t *testing.T) {
 	say := make(chan string)
+	var away atomic.Bool
 	l := newLab(t, oneStage(func(ctx context.Context, _ day) (string, error) {
 		for text := range say {
 			stage.Log(ctx).Info(text)
 		}
 		return "", nil
-	}), func(c *Config) { c.Logs.Quiet, c.Logs.Flush = true, time.Millisecond })
+	}), func(c *Config) {
+		c.Logs.Quiet, c.Logs.Flush = true, time.Millisecond
+		dial := c.ConnConfig.DialFunc
+		c.ConnConfig.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if away.Load() {
+				return nil, errors.New("the database is away")
+			}
+			return dial(ctx, network, addr)
+		}
+	})
+	kill := func() {
+		l.exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%name: InsertLogs%' AND pid <> pg_backend_pid()`)
+	}
 	l.release("a", 1, "")
 	l.hand("a", single)
 	say <- "before"
@@ -266,10 +281,17 @@ func TestLogsOutliveAnOutage(t *testing.T) {
 	unlock := l.lockLogs()
 	say <- "during"
 	l.blocked(1)
-	l.exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%name: InsertLogs%' AND pid <> pg_backend_pid()`)
+	kill() // in the middle of an insert
 	l.stats("it has noticed", func(st Stats) bool { return st.LogFaults > 0 })
 	unlock()
 	l.stats("the second is stored", func(st Stats) bool { return st.Logs == 2 })
+	away.Store(true)
+	kill()
+	faults := l.w.Stats().LogFaults
+	say <- "away"
+	l.stats("it tries again", func(st Stats) bool { return st.LogFaults > faults+1 })
+	away.Store(false)
+	l.stats("the third is stored", func(st Stats) bool { return st.Logs == 3 })
 	say <- "after"
 	close(say)
 	l.one("a", 0)
@@ -278,7 +300,7 @@ func TestLogsOutliveAnOutage(t *testing.T) {
 	for _, x := range l.logged("a") {
 		text += x.Message + " "
 	}
-	want(t, "lines", text, "before during after ")
+	want(t, "lines", text, "before during away after ")
 	// A batch whose answer was lost is stored again.
 	of := &taskLog{w: l.w, run: l.run, execution: l.run, worker: l.run}
 	line := []logLine{{of: of, id: uuid.Must(uuid.NewV7()), at: time.Now(), seq: 1, message: "twice"}}
@@ -289,6 +311,33 @@ func TestLogsOutliveAnOutage(t *testing.T) {
 	}
 	l.w.shipper.disconnect()
 	want(t, "rows", l.count(`SELECT count(*) FROM ax.log WHERE message = 'twice'`), 1)
+}
+
+// A worker that ends waits for its last lines a little, not for ever, and says what it could not store.
+func TestAnEndingWorkerDoesNotWaitForLogsForEver(t *testing.T) {
+	o := &own{}
+	l := newLab(t, oneStage(func(ctx context.Context, _ day) (string, error) {
+		stage.Log(ctx).Info("one")
+		stage.Log(ctx).Info("two")
+		return "", nil
+	}), func(c *Config) { c.Logger, c.Logs.Quiet = slog.New(slog.NewJSONHandler(o, nil)), true })
+	unlock := l.lockLogs()
+	l.release("a", 1, "")
+	l.hand("a", single)
+	l.one("a", 0)
+	begun := time.Now()
+	if err := l.end(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(begun); took < lastLogsLimit || took > soon {
+		t.Errorf("it ended after %v, want %v and little more", took, lastLogsLimit)
+	}
+	unlock()
+	want(t, "dropped", l.w.Stats().LogsDropped, 2)
+	said := o.lines(t, "lines that handlers logged were dropped, and their tasks have ended")
+	if len(said) != 1 || fmt.Sprint(said[0]["lines"]) != "2" {
+		t.Errorf("the worker says %v, want that 2 lines were dropped", said)
+	}
 }
 
 // Lines of a run that is gone are dropped; those stored with them are not held up.
