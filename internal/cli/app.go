@@ -65,6 +65,7 @@ type app struct {
 		namespaceGiven                                       func() bool
 	}
 	session  *session  // of the command, while it has one
+	asked    target    // where it was, last
 	starting *starting // what `run start` was asked
 }
 
@@ -89,7 +90,11 @@ func Run(ctx context.Context, cfg Config, args []string) int {
 	if text := plainText(err); text != "" {
 		a.complain("%s: %s", a.Name, text)
 	}
-	if next := a.next(err, cmd.CommandPath()); next != "" {
+	command := cmd.CommandPath()
+	if cmd.Name() == "start" && a.starting.flow != "" {
+		command += " " + a.starting.flow
+	}
+	if next := a.next(err, command); next != "" {
 		a.complain("next: %s", next)
 	}
 	return exitCode(err)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
+	"strings"
 
 	"axflow/api/client"
 	"axflow/api/gen"
@@ -79,11 +81,15 @@ func exitCodeOf(code gen.ProblemCode) int {
 
 // plainText is what is said of an error; "" when everything was said before.
 func plainText(err error) string {
+	var call *url.Error
 	switch {
 	case errors.Is(err, watch.ErrDetached):
 		return ""
 	case errors.Is(err, context.Canceled):
 		return "interrupted"
+	case errors.As(err, &call):
+		at, _, _ := strings.Cut(call.URL, "/api/v1/")
+		return harmless(fmt.Sprintf("asking %s: %v", at, call.Err))
 	default:
 		return harmless(err.Error())
 	}

@@ -66,6 +66,11 @@ func (a *app) nextOf(p *client.Error, command string) string {
 			return fmt.Sprintf("the server's log has the cause, under request %s", *p.Instance)
 		}
 		return "the server's log has the cause"
+	case gen.ProblemCodeNotFound:
+		if strings.Count(a.asked.url, "/") > 2 {
+			return "see that " + a.asked.url + " is the server's URL: it ends with its name and port, unless a proxy adds a path"
+		}
+		return ""
 	default:
 		return ""
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"axflow/api/gen"
-	"axflow/internal/watch"
 )
 
 func (a *app) failuresCommand() *cobra.Command {
@@ -22,7 +21,7 @@ func (a *app) failuresCommand() *cobra.Command {
 		head: []string{"STAGE", "SHARD", "ATTEMPT", "OUTCOME", "AT", "TOOK", "WORKER", "CODE", "ERROR"},
 		row: func(x gen.Attempt) []string {
 			f := value(x.Failure)
-			return []string{x.Stage, shardText(x.Shard), attemptText(x), words(string(x.Outcome)), clockTime(x.FinishedAt), watch.Duration(x.FinishedAt.Sub(x.StartedAt)),
+			return []string{x.Stage, shardText(x.Shard), attemptText(x), words(string(x.Outcome)), clockTime(x.FinishedAt), took(x.FinishedAt.Sub(x.StartedAt)),
 				workerText(x.Worker), f.Code, oneLine(f.Message)}
 		}})
 }

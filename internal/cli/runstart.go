@@ -26,6 +26,7 @@ type starting struct {
 	fields        []field      // of the flow's params
 	flags         []*paramFlag // that set them
 	version       string       // that is built in; "": the newest
+	flow          string       // once it is known that there is one
 	clashes       []string
 }
 

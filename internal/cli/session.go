@@ -48,6 +48,7 @@ func (a *app) openSession(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.asked = t
 	if t.remote() {
 		return a.connect(t)
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"axflow/api/gen"
-	"axflow/internal/watch"
 )
 
 func (a *app) shardCommand() *cobra.Command {
@@ -119,8 +118,8 @@ func (a *app) task(x *gen.ShardDetail) error {
 	}
 	t := table{{"GENERATION", "ATTEMPT", "OUTCOME", "STARTED", "TOOK", "WAITED", "WORKER", "ERROR"}}
 	for _, y := range x.Attempts {
-		t = append(t, []string{fmt.Sprint(y.Generation), attemptText(y), words(string(y.Outcome)), clockTime(y.StartedAt), watch.Duration(y.FinishedAt.Sub(y.StartedAt)),
-			watch.Duration(max(0, y.StartedAt.Sub(y.ReadyAt))), workerText(y.Worker), oneLine(value(y.Failure).Message)})
+		t = append(t, []string{fmt.Sprint(y.Generation), attemptText(y), words(string(y.Outcome)), clockTime(y.StartedAt), took(y.FinishedAt.Sub(y.StartedAt)),
+			took(max(0, y.StartedAt.Sub(y.ReadyAt))), workerText(y.Worker), oneLine(value(y.Failure).Message)})
 	}
 	if err := t.write(a.Stdout); err != nil {
 		return err

@@ -92,6 +92,7 @@ func (a *app) learn(ctx context.Context, cmd *cobra.Command, name string) error 
 		}
 		a.starting.fields = fieldsOf(json.RawMessage(*r.is))
 	}
+	a.starting.flow = name
 	a.starting.flags, a.starting.clashes = addParams(cmd, a.starting.fields)
 	return nil
 }
