@@ -115,6 +115,9 @@ func (a *app) result(r got[gen.RunResult], asJSON bool) error {
 			return err
 		}
 	}
+	if r.is.State == gen.RunStateSucceeded { // what failed on the way did not matter
+		return nil
+	}
 	for i, x := range r.is.Failures {
 		if i == 0 {
 			a.say("\nlast errors, the newest first")
