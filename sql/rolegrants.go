@@ -53,7 +53,7 @@ var grants = map[string]map[string]string{
 	"learned": of("SIU", "", "S"),
 	"replay":  of("SU", "", "SIU"),
 
-	"webhook":  of("SU", "", "SIUD"),
+	"webhook":  of("SU", "", "IUD"),
 	"delivery": of("SIUD", "I", "SIUD"),
 
 	"audit":   of("I", "", "SI"),
@@ -66,7 +66,9 @@ var grants = map[string]map[string]string{
 var narrow = map[string]map[string]string{
 	"run":       {worker: "UPDATE (trace_id)"},
 	"partition": {api: "UPDATE (day)"},
-	"webhook":   {worker: "SELECT (id, namespace, events, flows, disabled_at)"}, // a run can end as it starts
+	// Whoever signs reads the secrets; the API only writes them. A run can end as it starts, and then tells webhooks.
+	"webhook": {worker: "SELECT (id, namespace, events, flows, disabled_at)",
+		api: "SELECT (id, namespace, name, url, events, flows, created_at, created_by, failing_since, disabled_at)"},
 }
 
 // unread are the columns that readers do not see besides all of type bytea, which is what payloads, errors and hashes are; "*" is

@@ -45,7 +45,7 @@ func rolesAreRefused(t *testing.T, e *pgtest.Estate) {
 			"CREATE TABLE ax.mine ()", "DROP TABLE ax.run_" + today, "SELECT 1 FROM ax.run_" + today,
 		},
 		"api": {
-			"UPDATE ax.audit SET actor = ''", "DELETE FROM ax.audit", "TRUNCATE ax.audit", "DELETE FROM ax.token", "DELETE FROM ax.journal", "DELETE FROM ax.run",
+			"UPDATE ax.audit SET actor = ''", "DELETE FROM ax.audit", "TRUNCATE ax.audit", "DELETE FROM ax.token", "SELECT secret FROM ax.webhook", "DELETE FROM ax.journal", "DELETE FROM ax.run",
 			"DELETE FROM ax.result", "UPDATE ax.result SET outcome = 10", "INSERT INTO ax.flight SELECT * FROM ax.flight", "UPDATE ax.lease SET epoch = 0",
 			"UPDATE ax.partition SET dropping = true", "CREATE TABLE ax.mine ()", "DROP TABLE ax.run_" + today,
 		},

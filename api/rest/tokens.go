@@ -25,7 +25,7 @@ func (h *Handlers) ListTokens(ctx context.Context, req gen.ListTokensRequestObje
 	}
 	most := 50
 	if req.Params.Limit != nil {
-		most = int(*req.Params.Limit)
+		most = *req.Params.Limit
 	}
 	// One more than asked for tells whether there is a next page.
 	tokens, err := access.ListTokens(ctx, h.cfg.Client.Pool(), p.Namespace, before, most+1)
