@@ -133,7 +133,7 @@ func (a *app) root() *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: "work", Title: "Runs and flows:"}, &cobra.Group{ID: "operate", Title: "Operating:"},
 		&cobra.Group{ID: "serve", Title: "Running AX:"}, &cobra.Group{ID: "access", Title: "Access:"})
 	grouped(root, "work", a.runCommand(), a.flowCommand(), a.shardCommand(), a.whyCommand(), a.adviseCommand(), a.dlqCommand(), a.eventsCommand())
-	grouped(root, "operate", a.queueCommand(), a.poolCommand(), a.circuitCommand(), a.holdCommand(), a.settingCommand(), a.webhookCommand(), a.auditCommand(), a.doctorCommand())
+	grouped(root, "operate", a.queueCommand(), a.poolCommand(), a.circuitCommand(), a.holdCommand(), a.settingCommand(), a.webhookCommand(), a.auditCommand(), a.doctorCommand(), a.benchCommand())
 	grouped(root, "serve", a.devCommand(), server, worker, a.migrateCommand())
 	grouped(root, "access", a.tokenCommand(), a.meCommand(), a.profileCommand())
 	root.AddCommand(a.manCommand(), a.versionCommand())
