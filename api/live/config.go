@@ -6,11 +6,9 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"axflow/api/access"
-	"axflow/api/gen"
 	"axflow/sql/hint"
 	"axflow/sql/versions"
 )
@@ -26,8 +24,6 @@ type Config struct {
 	Bus *hint.Bus
 	// Versions may be shared with other parts of the process. Default: its own.
 	Versions *versions.Cache
-	// Runs reads runs as lists show them; those that are no more are left out. Default: without what lists alone know.
-	Runs func(ctx context.Context, ids []uuid.UUID) ([]gen.Run, error)
 	// Valid tells whether a credential still allows reading runs. An error means that it could not be found out, and changes nothing.
 	// Default: a credential ends at its expiry.
 	Valid func(ctx context.Context, p access.Principal) (bool, error)

@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -18,7 +17,8 @@ import (
 
 // database is the source that is real.
 type database struct {
-	cfg Config
+	cfg  Config
+	read func(ctx context.Context, namespace string, ids []uuid.UUID) ([]gen.Run, error)
 }
 
 func (d *database) now(ctx context.Context) (time.Time, error) {
@@ -35,7 +35,7 @@ func (d *database) look(ctx context.Context, runs []uuid.UUID, q feedRequest) (s
 	var since []db.RunsSinceRow
 	var marks []db.RunMarksRow
 	var open []db.OpenRunsBeforeRow
-	var held []db.HeldRunsRow
+	var held []db.HeldInRow
 	var now []time.Time
 	p := pipe.New()
 	queued := errors.Join(
@@ -52,7 +52,7 @@ func (d *database) look(ctx context.Context, runs []uuid.UUID, q feedRequest) (s
 			_, err := p.OpenRunsBefore(ctx, db.OpenRunsBeforeParams{Namespace: q.sweep, Before: q.before, Most: page})
 			return err
 		}),
-		when(len(q.namespaces) > 0, p, &held, func() error { _, err := p.HeldRuns(ctx, q.namespaces); return err }),
+		when(len(q.namespaces) > 0, p, &held, func() error { _, err := p.HeldIn(ctx, q.namespaces); return err }),
 	)
 	if len(q.namespaces) > 0 {
 		_, err := p.Now(ctx)
@@ -70,17 +70,17 @@ func (d *database) look(ctx context.Context, runs []uuid.UUID, q feedRequest) (s
 		seen.now = now[0]
 	}
 	for _, r := range since {
-		seen.feed.since = append(seen.feed.since, mark{r.RunID, r.Namespace, r.Flow, r.Version, r.Open})
+		seen.feed.since = append(seen.feed.since, mark{r.RunID, r.Namespace, r.Flow, r.Queue, r.Version, r.Open})
 	}
 	for _, r := range marks {
-		seen.feed.marks = append(seen.feed.marks, mark{r.RunID, r.Namespace, r.Flow, r.Version, r.Open})
+		seen.feed.marks = append(seen.feed.marks, mark{r.RunID, r.Namespace, r.Flow, r.Queue, r.Version, r.Open})
 	}
 	for _, r := range open {
-		seen.feed.open = append(seen.feed.open, mark{r.RunID, r.Namespace, r.Flow, r.Version, r.Open})
+		seen.feed.open = append(seen.feed.open, mark{r.RunID, r.Namespace, r.Flow, r.Queue, r.Version, r.Open})
 	}
-	seen.feed.held = make(map[string][]uuid.UUID)
+	seen.feed.held = make(map[string][]hold)
 	for _, r := range held {
-		seen.feed.held[r.Namespace] = append(seen.feed.held[r.Namespace], r.RunID)
+		seen.feed.held[r.Namespace] = append(seen.feed.held[r.Namespace], hold{r.Kind, r.Name})
 	}
 	return seen, nil
 }
@@ -132,35 +132,9 @@ func (d *database) version(ctx context.Context, id int32) (*versions.Version, er
 	return v, nil
 }
 
-func (d *database) rows(ctx context.Context, ids []uuid.UUID) ([]gen.Run, error) {
-	if d.cfg.Runs != nil {
-		return d.cfg.Runs(ctx, ids)
+func (d *database) rows(ctx context.Context, namespace string, ids []uuid.UUID) ([]gen.Run, error) {
+	if d.read == nil {
+		return nil, nil
 	}
-	rows, err := db.New(d.cfg.Pool).ToldRuns(ctx, ids)
-	if err != nil {
-		return nil, fmt.Errorf("reading runs that have changed: %w", err)
-	}
-	runs := make([]gen.Run, len(rows))
-	for i, r := range rows {
-		level := r.Level
-		if r.ForcedLevel != nil {
-			level = *r.ForcedLevel
-		}
-		runs[i] = gen.Run{Id: r.RunID, Flow: r.Flow, State: gen.RunState(stage.RunState(r.State).String()), Level: gen.Level(stage.Level(level).String()),
-			Queue: r.Queue, Trigger: r.Trigger, CreatedAt: r.CreatedAt, FinishedAt: r.FinishedAt, LateAt: r.Deadline, Stuck: r.Stuck,
-			Paused: &r.Paused, Late: pointer(r.LateNotedAt != nil), Etag: pointer(int(r.Version))}
-		v, err := d.version(ctx, r.VersionID)
-		if err != nil {
-			return nil, err
-		}
-		if v != nil {
-			runs[i].Version = v.Hash
-		}
-		if len(r.Tags) > 0 {
-			if err := json.Unmarshal(r.Tags, &runs[i].Tags); err != nil {
-				return nil, fmt.Errorf("reading the tags of run %s: %w", r.RunID, err)
-			}
-		}
-	}
-	return runs, nil
+	return d.read(ctx, namespace, ids)
 }

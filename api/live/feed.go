@@ -2,6 +2,7 @@ package live
 
 import (
 	"encoding/binary"
+	"maps"
 	"slices"
 	"time"
 
@@ -32,15 +33,19 @@ type mark struct {
 	id        uuid.UUID
 	namespace string
 	flow      string
+	queue     string
 	version   int32
 	open      bool
 }
 
+// hold is something that is paused: a run, a flow or a queue.
+type hold struct{ kind, name string }
+
 // seen is what is known of a run.
 type seen struct {
-	version int32
-	open    bool
-	flow    string
+	version     int32
+	open        bool
+	flow, queue string
 }
 
 // feedTopic is the runs of a flow, or of all, that come and change.
@@ -75,7 +80,7 @@ type feed struct {
 	topics    map[string]*feedTopic
 	based     bool // what there was at the beginning is known
 	known     map[uuid.UUID]seen
-	held      map[uuid.UUID]struct{} // paused runs
+	held      map[hold]struct{}
 	since     uuid.UUID              // where to look for new runs
 	birth     uuid.UUID              // runs from before were there at the beginning
 	heard     map[uuid.UUID]struct{} // to be looked at
@@ -88,7 +93,7 @@ type feed struct {
 }
 
 func newFeed(namespace string) *feed {
-	return &feed{namespace: namespace, topics: make(map[string]*feedTopic), known: make(map[uuid.UUID]seen), held: make(map[uuid.UUID]struct{}),
+	return &feed{namespace: namespace, topics: make(map[string]*feedTopic), known: make(map[uuid.UUID]seen), held: make(map[hold]struct{}),
 		heard: make(map[uuid.UUID]struct{}), due: make(map[uuid.UUID]struct{}), before: uuid.Max}
 }
 
@@ -122,7 +127,7 @@ type feedRequest struct {
 // feedAnswer is what was read.
 type feedAnswer struct {
 	since, marks, open []mark
-	held               map[string][]uuid.UUID
+	held               map[string][]hold
 }
 
 // lookFor says what to read; false: nothing. dbNow is the database's time.
@@ -206,7 +211,7 @@ func (b *switchboard) marked(q feedRequest, a feedAnswer, now, dbNow time.Time) 
 
 // see compares a run with what is known of it.
 func (f *feed) see(m mark, silent bool) {
-	is := seen{m.version, m.open, m.flow}
+	is := seen{m.version, m.open, m.flow, m.queue}
 	if was, known := f.known[m.id]; known && was == is {
 		return
 	}
@@ -266,28 +271,33 @@ func (f *feed) sweep(open []mark, now time.Time) {
 	}
 }
 
-// hold compares the paused runs with those that were.
-func (f *feed) hold(held []uuid.UUID) {
-	is := make(map[uuid.UUID]struct{}, len(held))
-	for _, id := range held {
-		is[id] = struct{}{}
-	}
-	turned := func(id uuid.UUID) {
-		if f.based {
-			f.tell(id, f.known[id].flow)
+// hold compares what is paused with what was.
+func (f *feed) hold(held []hold) {
+	is := make(map[hold]struct{}, len(held))
+	for _, h := range held {
+		is[h] = struct{}{}
+		if _, was := f.held[h]; !was {
+			f.turned(h)
 		}
 	}
-	for id := range is {
-		if _, was := f.held[id]; !was {
-			turned(id)
-		}
-	}
-	for id := range f.held {
-		if _, still := is[id]; !still {
-			turned(id)
+	for h := range f.held {
+		if _, still := is[h]; !still {
+			f.turned(h)
 		}
 	}
 	f.held = is
+}
+
+// turned tells of the open runs that were paused, or are no more.
+func (f *feed) turned(h hold) {
+	if !f.based {
+		return
+	}
+	for id, s := range f.known {
+		if s.open && (h.kind == "flow" && h.name == s.flow || h.kind == "queue" && h.name == s.queue || h.kind == "run" && h.name == id.String()) {
+			f.tell(id, s.flow)
+		}
+	}
 }
 
 // overflow gives up telling of more than can be told: the clients must list.
@@ -305,55 +315,50 @@ func (b *switchboard) overflow(f *feed) {
 	}
 }
 
-// dues are the runs to read and tell of, at most burst.
-func (b *switchboard) dues() []uuid.UUID {
-	var ids []uuid.UUID
+// dues are the runs to read and tell of, by namespace, at most burst of each.
+func (b *switchboard) dues() map[string][]uuid.UUID {
+	all := make(map[string][]uuid.UUID)
 	for _, f := range b.feeds {
-		if f.watched() {
-			for id := range f.due {
-				ids = append(ids, id)
-			}
+		if !f.watched() || len(f.due) == 0 {
+			continue
 		}
+		ids := slices.SortedFunc(maps.Keys(f.due), compare)
+		all[f.namespace] = ids[:min(len(ids), burst)]
 	}
-	slices.SortFunc(ids, compare)
-	return ids[:min(len(ids), burst)]
+	return all
 }
 
-// tell makes a frame of each of the runs that were due, for all who want it.
-func (b *switchboard) tell(asked []uuid.UUID, runs []gen.Run) {
+// tell makes a frame of each of the runs of a namespace that were due, for all who want it.
+func (b *switchboard) tell(namespace string, asked []uuid.UUID, runs []gen.Run) {
+	feed := b.feeds[namespace]
+	if feed == nil {
+		return
+	}
 	byID := make(map[uuid.UUID]*gen.Run, len(runs))
 	for i := range runs {
 		byID[runs[i].Id] = &runs[i]
 	}
 	seq := b.seq + 1
 	for _, id := range asked {
+		delete(feed.due, id)
 		r := byID[id]
-		var f frame
-		for _, feed := range b.feeds {
-			if _, due := feed.due[id]; !due {
+		if r == nil {
+			continue
+		}
+		f, err := encode(eventRun, r)
+		if err != nil {
+			b.fault(err)
+			continue
+		}
+		for _, flow := range [...]string{everyFlow, r.Flow} {
+			t := feed.topics[flow]
+			if t == nil {
 				continue
 			}
-			delete(feed.due, id)
-			if r == nil {
-				continue
-			}
-			for _, flow := range [...]string{everyFlow, r.Flow} {
-				t := feed.topics[flow]
-				if t == nil {
-					continue
-				}
-				if f == nil {
-					var err error
-					if f, err = encode(eventRun, r); err != nil {
-						b.fault(err)
-						break
-					}
-				}
-				t.ring.add(seq, f)
-				b.seq = seq
-				for c := range t.watchers {
-					c.signal()
-				}
+			t.ring.add(seq, f)
+			b.seq = seq
+			for c := range t.watchers {
+				c.signal()
 			}
 		}
 	}

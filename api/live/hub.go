@@ -39,8 +39,8 @@ type source interface {
 	now(ctx context.Context) (time.Time, error)
 	// look reads runs and, if q has namespaces, what has changed in them, in one round trip.
 	look(ctx context.Context, runs []uuid.UUID, q feedRequest) (sight, error)
-	// rows reads runs as they are told.
-	rows(ctx context.Context, ids []uuid.UUID) ([]gen.Run, error)
+	// rows reads runs of a namespace as they are told.
+	rows(ctx context.Context, namespace string, ids []uuid.UUID) ([]gen.Run, error)
 }
 
 // sight is what a look has seen. now is the database's time, and zero if there were no namespaces.
@@ -88,6 +88,14 @@ func New(cfg Config) (*Hub, error) {
 		return nil, err
 	}
 	return newHub(cfg, &database{cfg: cfg}), nil
+}
+
+// ReadBy says how the runs of a namespace are read that the stream tells of: as lists show them, without those that are no more. It is
+// called before Run; without it, streams of flows are told nothing.
+func (h *Hub) ReadBy(read func(ctx context.Context, namespace string, ids []uuid.UUID) ([]gen.Run, error)) {
+	if d, ok := h.source.(*database); ok {
+		d.read = read
+	}
 }
 
 func newHub(cfg Config, from source) *Hub {

@@ -111,8 +111,8 @@ func (h *Hub) look(ctx context.Context) {
 	}
 	dues := h.board.dues()
 	h.mu.Unlock()
-	if len(dues) > 0 {
-		runs, err := h.source.rows(ctx, dues)
+	for namespace, ids := range dues {
+		runs, err := h.source.rows(ctx, namespace, ids)
 		h.stats.Looks.Add(1)
 		if err != nil {
 			h.failed(ctx, err)
@@ -120,7 +120,7 @@ func (h *Hub) look(ctx context.Context) {
 		}
 		changed = true
 		h.mu.Lock()
-		h.board.tell(dues, runs)
+		h.board.tell(namespace, ids, runs)
 		h.mu.Unlock()
 	}
 	h.mu.Lock()

@@ -41,9 +41,10 @@ func everyClient(t *rapid.T) {
 		seen, _ := w.look(context.Background(), ids, q)
 		b.told(ids, seen.runs, now)
 		b.marked(q, seen.feed, now, seen.now)
-		dues := b.dues()
-		rows, _ := w.rows(context.Background(), dues)
-		b.tell(dues, rows)
+		for namespace, ids := range b.dues() {
+			rows, _ := w.rows(context.Background(), namespace, ids)
+			b.tell(namespace, ids, rows)
+		}
 		b.settleAll()
 	}
 	var runs []uuid.UUID

@@ -105,7 +105,7 @@ func (w *world) look(_ context.Context, ids []uuid.UUID, q feedRequest) (sight, 
 	if w.fails {
 		return sight{}, errDown
 	}
-	seen := sight{runs: make(map[uuid.UUID]*run), now: w.clock(), feed: feedAnswer{held: make(map[string][]uuid.UUID)}}
+	seen := sight{runs: make(map[uuid.UUID]*run), now: w.clock(), feed: feedAnswer{held: make(map[string][]hold)}}
 	for _, id := range ids {
 		if r := w.runs[id]; r != nil {
 			seen.runs[id] = r
@@ -113,7 +113,7 @@ func (w *world) look(_ context.Context, ids []uuid.UUID, q feedRequest) (sight, 
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(w.runs), compare) {
 		r := w.runs[id]
-		m := mark{id, r.namespace, w.flows[id], w.version[id], !r.state.Ended()}
+		m := mark{id, r.namespace, w.flows[id], "default", w.version[id], !r.state.Ended()}
 		watched := slices.Contains(q.namespaces, r.namespace)
 		if watched && !less(id, q.since) && len(seen.feed.since) < page {
 			seen.feed.since = append(seen.feed.since, m)
@@ -125,7 +125,7 @@ func (w *world) look(_ context.Context, ids []uuid.UUID, q feedRequest) (sight, 
 			seen.feed.open = append(seen.feed.open, m)
 		}
 		if watched && r.paused {
-			seen.feed.held[r.namespace] = append(seen.feed.held[r.namespace], id)
+			seen.feed.held[r.namespace] = append(seen.feed.held[r.namespace], hold{"run", id.String()})
 		}
 	}
 	slices.Reverse(seen.feed.open) // newest first
@@ -133,7 +133,7 @@ func (w *world) look(_ context.Context, ids []uuid.UUID, q feedRequest) (sight, 
 	return seen, nil
 }
 
-func (w *world) rows(_ context.Context, ids []uuid.UUID) ([]gen.Run, error) {
+func (w *world) rows(_ context.Context, namespace string, ids []uuid.UUID) ([]gen.Run, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.fails {
@@ -141,7 +141,7 @@ func (w *world) rows(_ context.Context, ids []uuid.UUID) ([]gen.Run, error) {
 	}
 	var out []gen.Run
 	for _, id := range ids {
-		if r := w.runs[id]; r != nil {
+		if r := w.runs[id]; r != nil && r.namespace == namespace {
 			out = append(out, gen.Run{Id: id, Flow: w.flows[id], State: gen.RunState(r.state.String()), Etag: pointer(int(w.version[id])), Paused: &r.paused})
 		}
 	}

@@ -26,7 +26,7 @@ type Config struct {
 	Reads *pgxpool.Pool
 	// Redact takes out of params, outputs and logs what clients must not see. nil: what flows declare secret only.
 	Redact func(ctx context.Context, what Payload) json.RawMessage
-	// Live streams events. nil: nobody can ask for them.
+	// Live streams events, of runs as ReadRuns reads them. nil: nobody can ask for them.
 	Live *live.Hub
 	// Metrics is what Metrics shows. nil: there are none.
 	Metrics prometheus.Gatherer
@@ -62,7 +62,11 @@ func New(cfg Config) *Handlers {
 	if cfg.Reads == nil {
 		cfg.Reads = cfg.Client.Pool()
 	}
-	return &Handlers{cfg: cfg}
+	h := &Handlers{cfg: cfg}
+	if cfg.Live != nil {
+		cfg.Live.ReadBy(h.ReadRuns)
+	}
+	return h
 }
 
 // client is the control client of the namespace of who asks.

@@ -12,26 +12,27 @@ import (
 	"github.com/google/uuid"
 )
 
-const heldRuns = `-- name: HeldRuns :many
-SELECT namespace, name::uuid AS run_id FROM ax.hold WHERE kind = 'run' AND namespace = ANY($1::text[])
+const heldIn = `-- name: HeldIn :many
+SELECT namespace, kind, name FROM ax.hold WHERE namespace = ANY($1::text[])
 `
 
-type HeldRunsRow struct {
+type HeldInRow struct {
 	Namespace string
-	RunID     uuid.UUID
+	Kind      string
+	Name      string
 }
 
-// The runs that are paused by name.
-func (q *Queries) HeldRuns(ctx context.Context, namespaces []string) ([]HeldRunsRow, error) {
-	rows, err := q.db.Query(ctx, heldRuns, namespaces)
+// What is paused in some namespaces.
+func (q *Queries) HeldIn(ctx context.Context, namespaces []string) ([]HeldInRow, error) {
+	rows, err := q.db.Query(ctx, heldIn, namespaces)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []HeldRunsRow
+	var items []HeldInRow
 	for rows.Next() {
-		var i HeldRunsRow
-		if err := rows.Scan(&i.Namespace, &i.RunID); err != nil {
+		var i HeldInRow
+		if err := rows.Scan(&i.Namespace, &i.Kind, &i.Name); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -45,8 +46,10 @@ func (q *Queries) HeldRuns(ctx context.Context, namespaces []string) ([]HeldRuns
 const liveStages = `-- name: LiveStages :many
 WITH r AS MATERIALIZED (
     SELECT run_id, namespace, version_id, state, finished_at,
-           EXISTS (SELECT 1 FROM ax.hold h
-                   WHERE h.namespace = x.namespace AND h.kind = 'run' AND h.name = x.run_id::text) AS paused
+           (finished_at IS NULL
+            AND EXISTS (SELECT 1 FROM ax.hold h
+                        WHERE h.namespace = x.namespace
+                          AND (h.kind = 'run' AND h.name = x.run_id::text OR h.kind = 'flow' AND h.name = x.flow OR h.kind = 'queue' AND h.name = x.queue)))::boolean AS paused
     FROM ax.run x WHERE run_id = ANY($1::uuid[])
 ), ready AS (
     SELECT run_id, ord, generation, sum(n) AS n FROM ax.ready
@@ -130,7 +133,7 @@ func (q *Queries) LiveStages(ctx context.Context, runIds []uuid.UUID) ([]LiveSta
 }
 
 const openRunsBefore = `-- name: OpenRunsBefore :many
-SELECT run_id, namespace, flow, version, true::boolean AS open
+SELECT run_id, namespace, flow, queue, version, true::boolean AS open
 FROM ax.run
 WHERE finished_at IS NULL AND run_id < $1 AND namespace = $2
 ORDER BY run_id DESC
@@ -147,6 +150,7 @@ type OpenRunsBeforeRow struct {
 	RunID     uuid.UUID
 	Namespace string
 	Flow      string
+	Queue     string
 	Version   int32
 	Open      bool
 }
@@ -165,6 +169,7 @@ func (q *Queries) OpenRunsBefore(ctx context.Context, arg OpenRunsBeforeParams) 
 			&i.RunID,
 			&i.Namespace,
 			&i.Flow,
+			&i.Queue,
 			&i.Version,
 			&i.Open,
 		); err != nil {
@@ -179,7 +184,7 @@ func (q *Queries) OpenRunsBefore(ctx context.Context, arg OpenRunsBeforeParams) 
 }
 
 const runMarks = `-- name: RunMarks :many
-SELECT run_id, namespace, flow, version, (finished_at IS NULL)::boolean AS open
+SELECT run_id, namespace, flow, queue, version, (finished_at IS NULL)::boolean AS open
 FROM ax.run
 WHERE run_id = ANY($1::uuid[]) AND namespace = ANY($2::text[])
 `
@@ -193,6 +198,7 @@ type RunMarksRow struct {
 	RunID     uuid.UUID
 	Namespace string
 	Flow      string
+	Queue     string
 	Version   int32
 	Open      bool
 }
@@ -211,6 +217,7 @@ func (q *Queries) RunMarks(ctx context.Context, arg RunMarksParams) ([]RunMarksR
 			&i.RunID,
 			&i.Namespace,
 			&i.Flow,
+			&i.Queue,
 			&i.Version,
 			&i.Open,
 		); err != nil {
@@ -225,7 +232,7 @@ func (q *Queries) RunMarks(ctx context.Context, arg RunMarksParams) ([]RunMarksR
 }
 
 const runsSince = `-- name: RunsSince :many
-SELECT run_id, namespace, flow, version, (finished_at IS NULL)::boolean AS open
+SELECT run_id, namespace, flow, queue, version, (finished_at IS NULL)::boolean AS open
 FROM ax.run
 WHERE run_id >= $1 AND namespace = ANY($2::text[])
 ORDER BY run_id
@@ -242,6 +249,7 @@ type RunsSinceRow struct {
 	RunID     uuid.UUID
 	Namespace string
 	Flow      string
+	Queue     string
 	Version   int32
 	Open      bool
 }
@@ -260,6 +268,7 @@ func (q *Queries) RunsSince(ctx context.Context, arg RunsSinceParams) ([]RunsSin
 			&i.RunID,
 			&i.Namespace,
 			&i.Flow,
+			&i.Queue,
 			&i.Version,
 			&i.Open,
 		); err != nil {
@@ -306,72 +315,4 @@ func (q *Queries) TokenStands(ctx context.Context, arg TokenStandsParams) (bool,
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
-}
-
-const toldRuns = `-- name: ToldRuns :many
-SELECT run_id, version_id, state, level, forced_level, version, created_at, finished_at, deadline, late_noted_at, namespace, flow, queue,
-       trigger, tags, stuck,
-       EXISTS (SELECT 1 FROM ax.hold h
-               WHERE h.namespace = x.namespace AND h.kind = 'run' AND h.name = x.run_id::text) AS paused
-FROM ax.run x WHERE run_id = ANY($1::uuid[])
-ORDER BY run_id
-`
-
-type ToldRunsRow struct {
-	RunID       uuid.UUID
-	VersionID   int32
-	State       int16
-	Level       int16
-	ForcedLevel *int16
-	Version     int32
-	CreatedAt   time.Time
-	FinishedAt  *time.Time
-	Deadline    *time.Time
-	LateNotedAt *time.Time
-	Namespace   string
-	Flow        string
-	Queue       string
-	Trigger     string
-	Tags        []byte
-	Stuck       *string
-	Paused      bool
-}
-
-// Runs as the stream tells of them.
-func (q *Queries) ToldRuns(ctx context.Context, runIds []uuid.UUID) ([]ToldRunsRow, error) {
-	rows, err := q.db.Query(ctx, toldRuns, runIds)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ToldRunsRow
-	for rows.Next() {
-		var i ToldRunsRow
-		if err := rows.Scan(
-			&i.RunID,
-			&i.VersionID,
-			&i.State,
-			&i.Level,
-			&i.ForcedLevel,
-			&i.Version,
-			&i.CreatedAt,
-			&i.FinishedAt,
-			&i.Deadline,
-			&i.LateNotedAt,
-			&i.Namespace,
-			&i.Flow,
-			&i.Queue,
-			&i.Trigger,
-			&i.Tags,
-			&i.Stuck,
-			&i.Paused,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }

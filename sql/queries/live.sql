@@ -3,8 +3,10 @@
 -- exist has no rows. Succeeded is what is in none of the three tables.
 WITH r AS MATERIALIZED (
     SELECT run_id, namespace, version_id, state, finished_at,
-           EXISTS (SELECT 1 FROM ax.hold h
-                   WHERE h.namespace = x.namespace AND h.kind = 'run' AND h.name = x.run_id::text) AS paused
+           (finished_at IS NULL
+            AND EXISTS (SELECT 1 FROM ax.hold h
+                        WHERE h.namespace = x.namespace
+                          AND (h.kind = 'run' AND h.name = x.run_id::text OR h.kind = 'flow' AND h.name = x.flow OR h.kind = 'queue' AND h.name = x.queue)))::boolean AS paused
     FROM ax.run x WHERE run_id = ANY(@run_ids::uuid[])
 ), ready AS (
     SELECT run_id, ord, generation, sum(n) AS n FROM ax.ready
@@ -30,7 +32,7 @@ ORDER BY s.run_id, s.ord;
 
 -- name: RunsSince :many
 -- Runs by the age of their ids, oldest first.
-SELECT run_id, namespace, flow, version, (finished_at IS NULL)::boolean AS open
+SELECT run_id, namespace, flow, queue, version, (finished_at IS NULL)::boolean AS open
 FROM ax.run
 WHERE run_id >= @since AND namespace = ANY(@namespaces::text[])
 ORDER BY run_id
@@ -38,7 +40,7 @@ LIMIT @most;
 
 -- name: OpenRunsBefore :many
 -- A page of the open runs of a namespace, newest first.
-SELECT run_id, namespace, flow, version, true::boolean AS open
+SELECT run_id, namespace, flow, queue, version, true::boolean AS open
 FROM ax.run
 WHERE finished_at IS NULL AND run_id < @before AND namespace = @namespace
 ORDER BY run_id DESC
@@ -46,22 +48,13 @@ LIMIT @most;
 
 -- name: RunMarks :many
 -- Whether runs have changed.
-SELECT run_id, namespace, flow, version, (finished_at IS NULL)::boolean AS open
+SELECT run_id, namespace, flow, queue, version, (finished_at IS NULL)::boolean AS open
 FROM ax.run
 WHERE run_id = ANY(@run_ids::uuid[]) AND namespace = ANY(@namespaces::text[]);
 
--- name: HeldRuns :many
--- The runs that are paused by name.
-SELECT namespace, name::uuid AS run_id FROM ax.hold WHERE kind = 'run' AND namespace = ANY(@namespaces::text[]);
-
--- name: ToldRuns :many
--- Runs as the stream tells of them.
-SELECT run_id, version_id, state, level, forced_level, version, created_at, finished_at, deadline, late_noted_at, namespace, flow, queue,
-       trigger, tags, stuck,
-       EXISTS (SELECT 1 FROM ax.hold h
-               WHERE h.namespace = x.namespace AND h.kind = 'run' AND h.name = x.run_id::text) AS paused
-FROM ax.run x WHERE run_id = ANY(@run_ids::uuid[])
-ORDER BY run_id;
+-- name: HeldIn :many
+-- What is paused in some namespaces.
+SELECT namespace, kind, name FROM ax.hold WHERE namespace = ANY(@namespaces::text[]);
 
 -- name: TokenStands :one
 SELECT EXISTS (SELECT 1 FROM ax.token
