@@ -97,7 +97,7 @@ func (h *Handlers) ListDeliveries(ctx context.Context, req gen.ListDeliveriesReq
 	var before time.Time
 	var id uuid.UUID
 	if at != nil {
-		before, id = time.UnixMicro(int64(binary.BigEndian.Uint64(at))), uuid.UUID(at[8:]) //nolint:gosec // G115: it was an int64
+		before, id = time.UnixMicro(int64(binary.BigEndian.Uint64(at))), uuid.UUID(at[8:])
 	}
 	most := pageSize(req.Params.Limit)
 	all, err := c.Deliveries(ctx, req.Webhook, before, id, most+1) // one more tells whether there is a next page
@@ -108,7 +108,7 @@ func (h *Handlers) ListDeliveries(ctx context.Context, req gen.ListDeliveriesReq
 	if len(all) > most {
 		all = all[:most]
 		last := all[most-1]
-		page.NextCursor = pageCursor(list, append(binary.BigEndian.AppendUint64(nil, uint64(last.CreatedAt.UnixMicro())), last.ID[:]...)) //nolint:gosec // G115: it is read back as an int64
+		page.NextCursor = pageCursor(list, append(binary.BigEndian.AppendUint64(nil, uint64(last.CreatedAt.UnixMicro())), last.ID[:]...))
 	}
 	for _, d := range all {
 		page.Items = append(page.Items, deliveryBody(d))

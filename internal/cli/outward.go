@@ -61,7 +61,7 @@ func (a *app) codec() (sealing.Codec, error) {
 		if text != "" {
 			return nil, usagef("both %s and %s are set: remove one", envPayloadKeys, envPayloadKeysFile)
 		}
-		b, err := os.ReadFile(file) //nolint:gosec // G304: who starts the process names the file
+		b, err := os.ReadFile(file)
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", envPayloadKeysFile, err)
 		}
