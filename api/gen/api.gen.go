@@ -1655,9 +1655,9 @@ type RunResult struct {
 	Flow       string     `json:"flow"`
 
 	// Outputs Of the unsharded stages that nothing comes after (teardowns do not count), by name
-	Outputs map[string]Json    `json:"outputs"`
-	Run     openapi_types.UUID `json:"run"`
-	State   RunState           `json:"state"`
+	Outputs map[string]json.RawMessage `json:"outputs"`
+	Run     openapi_types.UUID         `json:"run"`
+	State   RunState                   `json:"state"`
 }
 
 // RunState defines model for RunState.
@@ -10783,7 +10783,7 @@ type GetOutputResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
-	JSON200 *Json
+	JSON200 *json.RawMessage
 	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationproblemJSONDefault *Refused
 	// HeadersDefault the parsed response headers for an HTTP default response
@@ -10791,7 +10791,7 @@ type GetOutputResponse struct {
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
-func (r GetOutputResponse) GetJSON200() *Json {
+func (r GetOutputResponse) GetJSON200() *json.RawMessage {
 	return r.JSON200
 }
 
@@ -14952,7 +14952,7 @@ func ParseGetOutputResponse(rsp *http.Response) (*GetOutputResponse, error) {
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest Json
+		var dest json.RawMessage
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -19563,7 +19563,7 @@ type GetOutputResponseObject interface {
 	VisitGetOutputResponse(w http.ResponseWriter) error
 }
 
-type GetOutput200JSONResponse Json
+type GetOutput200JSONResponse json.RawMessage
 
 func (response GetOutput200JSONResponse) VisitGetOutputResponse(w http.ResponseWriter) error {
 
