@@ -36,13 +36,13 @@ func held(s *stand) uuid.UUID {
 // deeds are all operations that act but those of access and webhooks, by operation; those with verbs once a verb.
 func deeds() map[string][]deed {
 	type body = map[string]any
-	onRun := func(verb, named string, b body, bad string, make func(*stand) uuid.UUID) deed {
-		return deed{method: "POST", path: runs + "/{x}/acts/" + verb, body: b, make: make, verb: named, target: "run/{x}", bad: bad}
+	onRun := func(verb, named string, b body, bad string, prepare func(*stand) uuid.UUID) deed {
+		return deed{method: "POST", path: runs + "/{x}/acts/" + verb, body: b, make: prepare, verb: named, target: "run/{x}", bad: bad}
 	}
-	onStage := func(verb, named, stageName string, b body, bad string, make func(*stand) uuid.UUID) deed {
-		return deed{method: "POST", path: runs + "/{x}/stages/" + stageName + "/acts/" + verb, body: b, make: make, verb: named, target: "run/{x}/" + stageName, bad: bad}
+	onStage := func(verb, named, stageName string, b body, bad string, prepare func(*stand) uuid.UUID) deed {
+		return deed{method: "POST", path: runs + "/{x}/stages/" + stageName + "/acts/" + verb, body: b, make: prepare, verb: named, target: "run/{x}/" + stageName, bad: bad}
 	}
-	bulk := func(verb, named string, b body, bad string, make func(*stand) uuid.UUID) deed {
+	bulk := func(verb, named string, b body, bad string, prepare func(*stand) uuid.UUID) deed {
 		if b == nil {
 			b = body{}
 		}
@@ -51,13 +51,13 @@ func deeds() map[string][]deed {
 		if b["stage"] != nil {
 			target += "/" + b["stage"].(string)
 		}
-		return deed{method: "POST", path: "/api/v1/bulk/" + verb, body: b, make: make, verb: named, target: target, bad: bad}
+		return deed{method: "POST", path: "/api/v1/bulk/" + verb, body: b, make: prepare, verb: named, target: target, bad: bad}
 	}
 	put := func(path string, b body, bad, verb, target string) deed {
 		return deed{method: "PUT", path: path, body: b, make: nothing, verb: verb, target: target, bad: bad}
 	}
-	post := func(path string, b body, make func(*stand) uuid.UUID, verb, target, bad string) deed {
-		return deed{method: "POST", path: path, body: b, make: make, verb: verb, target: target, bad: bad}
+	post := func(path string, b body, prepare func(*stand) uuid.UUID, verb, target, bad string) deed {
+		return deed{method: "POST", path: path, body: b, make: prepare, verb: verb, target: target, bad: bad}
 	}
 	gone := func(path, verb, target, setUp string) deed {
 		return deed{method: "DELETE", path: path, make: func(s *stand) uuid.UUID { s.exec(setUp); return uuid.Nil }, verb: verb, target: target, inQuery: true}

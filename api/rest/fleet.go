@@ -131,7 +131,7 @@ func (h *Handlers) MoveCircuit(ctx context.Context, req gen.MoveCircuitRequestOb
 	case "close":
 		touched, err = c.CloseCircuit(ctx, kind, req.Body.Name, w)
 	default:
-		err = noVerb(string(req.Move))
+		err = noVerb(req.Move)
 	}
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,13 +19,20 @@ import (
 	"axflow/stage"
 )
 
-// envRaceSeed names the seed to play, at length.
-const envRaceSeed = "AX_RACE_SEED"
+const (
+	envRaceSeed   = "AX_RACE_SEED"   // the seed to play
+	envRaceRounds = "AX_RACE_ROUNDS" // how many pairs of moves; default 12
+)
 
-func envSeed() uint64 {
-	n, err := strconv.ParseUint(os.Getenv(envRaceSeed), 10, 64)
+func number(t *testing.T, name string, or uint64) uint64 {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return or
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		return 0
+		t.Fatalf("%s is %q: give a whole number", name, text)
 	}
 	return n
 }
@@ -107,37 +115,37 @@ var runMoves = []move{
 
 // runScenes are runs of fan, which are two moves away from where they were.
 var runScenes = []scene{
-	{"it begins", func(h *house) subject { return subject{run: h.start()} }, runDigest},
-	{"its plan runs", func(h *house) subject { return h.flying(h.start()) }, runDigest},
-	{"it waits to run", func(h *house) subject { return subject{run: h.planned()} }, runDigest},
-	{"it runs", func(h *house) subject { return h.flying(h.planned()) }, runDigest},
+	{"it begins", func(h *house) subject { return subject{run: h.start()} }, runDigest, runLocks},
+	{"its plan runs", func(h *house) subject { return h.flying(h.start()) }, runDigest, runLocks},
+	{"it waits to run", func(h *house) subject { return subject{run: h.planned()} }, runDigest, runLocks},
+	{"it runs", func(h *house) subject { return h.flying(h.planned()) }, runDigest, runLocks},
 	{"the last shard runs", func(h *house) subject {
 		x := h.flying(h.planned())
 		h.must(h.reportSome(x, nil, shard.Span(0, 3)))
 		return x
-	}, runDigest},
+	}, runDigest, runLocks},
 	{"a shard is dead", func(h *house) subject {
 		x := h.flying(h.planned())
 		h.must(h.reportSome(x, func(i int) bool { return i == 2 }, shard.Span(0, 3)))
 		return x
-	}, runDigest},
-	{"it has failed", func(h *house) subject { return subject{run: h.ended(func(i int) bool { return i == 2 })} }, runDigest},
-	{"it has succeeded", func(h *house) subject { return subject{run: h.ended(nil)} }, runDigest},
+	}, runDigest, runLocks},
+	{"it has failed", func(h *house) subject { return subject{run: h.ended(func(i int) bool { return i == 2 })} }, runDigest, runLocks},
+	{"it has succeeded", func(h *house) subject { return subject{run: h.ended(nil)} }, runDigest, runLocks},
 	{"it is being cancelled", func(h *house) subject {
 		x := h.flying(h.planned())
 		h.must(h.client.Cancel(h.ctx, x.run, false, me))
 		return x
-	}, runDigest},
+	}, runDigest, runLocks},
 	{"it is paused", func(h *house) subject {
 		x := h.flying(h.planned())
 		h.must(h.client.Pause(h.ctx, control.HoldRun, x.run.String(), me))
 		return x
-	}, runDigest},
+	}, runDigest, runLocks},
 	{"its dead are given up", func(h *house) subject {
 		x := subject{run: h.ended(func(i int) bool { return i == 2 })}
 		h.must(h.client.Discard(h.ctx, x.run, "a", shard.Set{}, me))
 		return x
-	}, runDigest},
+	}, runDigest, runLocks},
 }
 
 func (h *house) must(_ []control.Touch, err error) {
@@ -396,7 +404,7 @@ func fleetScene(what string) scene {
 			h.exec(`INSERT INTO ax.replay (id, namespace, state, filter, total, actor) VALUES ($1, 'default', 'running', '{}', 1, 'me')`, x.id)
 		}
 		return x
-	}, fleetDigest}
+	}, fleetDigest, fleetLocks}
 }
 
 func fleetDigest(h *house, x subject) string {
