@@ -67,16 +67,16 @@ func (c *Client) Resume(ctx context.Context, kind HoldKind, name string, who Who
 	}
 	touched, err := c.admin(ctx, "resume", string(kind)+"/"+name, who, func(ctx context.Context, q *db.Queries) ([]Touch, map[string]any, error) {
 		n, err := q.DeleteHold(ctx, db.DeleteHoldParams{Namespace: c.cfg.Namespace, Kind: string(kind), Name: name})
-		if err != nil {
+		if err != nil || n == 0 {
 			return nil, nil, err
-		}
-		if n == 0 {
-			return nil, nil, c.holdable(ctx, kind, name)
 		}
 		return says(fmt.Sprintf("%s %s is resumed", kind, name)), nil, nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("resuming %s %s: %w", kind, name, err)
+	}
+	if len(touched) == 0 {
+		return nil, c.holdable(ctx, kind, name)
 	}
 	return touched, nil
 }
