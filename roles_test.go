@@ -5,13 +5,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net/http"
 	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"axflow"
+	"axflow/api"
+	"axflow/api/access"
+	"axflow/api/gen"
 	"axflow/engine/control"
 	"axflow/flow"
 	"axflow/internal/pgtest"
@@ -65,7 +70,8 @@ func TestEachPartRunsWithItsOwnRoleOnly(t *testing.T) {
 	}
 	e.Exec("DELETE FROM ax.partition WHERE day = '" + ahead + "'")
 
-	client := processAs(t, e, "client", axflow.Config{}, "api")
+	everybody := &access.Principal{Actor: "local:test", Namespace: "default", Role: gen.RoleAdmin, Cluster: true, Via: gen.MeViaLocal}
+	client := processAs(t, e, "client", axflow.Config{API: &api.Config{Listen: "127.0.0.1:0", Local: everybody}}, "api")
 	processAs(t, e, "engine", axflow.Config{Engine: true}, "engine")
 	processAs(t, e, "worker", axflow.Config{Flows: []flow.Definition{whole, inner}, TuneWorker: func(c *worker.Config) { c.Beat = 200 * time.Millisecond }}, "worker")
 
@@ -109,6 +115,19 @@ func TestEachPartRunsWithItsOwnRoleOnly(t *testing.T) {
 		lines := e.Strings("SELECT DISTINCT message FROM ax.log")
 		return len(lines) == 1, fmt.Sprint("what handlers have logged: ", lines)
 	})
+	for _, path := range []string{"runs", "runs?q=state:ended+flow:whole+tag:a%3Db+since:1h", "runs/" + id.String(), "runs/" + id.String() + "/logs", "runs/" + id.String() + "/explain",
+		"runs/" + id.String() + "/journal", "runs/" + id.String() + "/failures", "runs/" + id.String() + "/stages/parts/shards", "runs/" + id.String() + "/stages/parts/shards/3",
+		"flows", "flows/whole", "advice", "queues", "pools", "workers", "circuits", "dead-letters", "dead-letters/groups", "runs/" + id.String() + "/result", "runs/" + id.String() + "/progress", "runs/" + id.String() + "/stages/parts/shards/packed", "holds", "settings", "replays", "webhooks", "tokens", "audit", "server"} {
+		res, err := (&http.Client{Timeout: time.Minute}).Get(client.Server().URL() + "/api/v1/" + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if res.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s: %.300s", path, res.Status, body)
+		}
+	}
 	found, err := history.Check(ctx, e.Pool, history.Options{Ended: true})
 	if err != nil || len(found) > 0 {
 		t.Errorf("history: %v %v", found, err)
