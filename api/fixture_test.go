@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"go.uber.org/goleak"
 
 	"axflow/api"
@@ -46,11 +47,29 @@ func admin() *access.Principal {
 	return &access.Principal{Actor: "local:test", Namespace: "default", Role: gen.RoleAdmin, Cluster: true, Via: gen.MeViaLocal}
 }
 
-// newServer makes a server that asks for no credential, unless tune says otherwise.
+// noClient makes a client without a database, for what never asks it.
+func noClient(t testing.TB) *control.Client {
+	t.Helper()
+	pool, err := pgxpool.New(t.Context(), "postgres://nobody@127.0.0.1:1/nothing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	bus, err := hint.New(hint.Config{ConnConfig: pool.Config().ConnConfig, PollOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := control.NewClient(t.Context(), control.Config{Pool: pool, Bus: bus, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// newServer makes a server that asks for no credential, unless tune says otherwise, and that has no database.
 func newServer(t testing.TB, tune func(*api.Config)) *api.Server {
 	t.Helper()
-	client, _ := newClient(t)
-	cfg := api.Config{Client: client, Local: admin(), Version: "test", Logger: slog.New(slog.DiscardHandler)}
+	cfg := api.Config{Client: noClient(t), Local: admin(), Version: "test", Logger: slog.New(slog.DiscardHandler)}
 	if tune != nil {
 		tune(&cfg)
 	}
@@ -59,6 +78,12 @@ func newServer(t testing.TB, tune func(*api.Config)) *api.Server {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// withDatabase gives a server one.
+func withDatabase(t testing.TB) func(*api.Config) {
+	client, _ := newClient(t)
+	return func(c *api.Config) { c.Client = client }
 }
 
 // answer is what a server said.

@@ -88,7 +88,7 @@ func TestHeadersAreOnEveryAnswer(t *testing.T) {
 }
 
 func TestOtherSitesCannotAct(t *testing.T) {
-	h := newServer(t, nil).Handler()
+	h := newServer(t, withDatabase(t)).Handler()
 	const act = "/api/v1/runs/01937f2e-5b7e-7cc3-98c4-dc0c0c07398f/acts/cancel"
 	for name, c := range map[string]struct {
 		method string

@@ -22,6 +22,12 @@ func (s *Server) Listen(ctx context.Context) error {
 	if s.listener != nil {
 		return nil
 	}
+	if s.cfg.CertFile != "" {
+		var err error
+		if s.cert, err = openCertificate(s.cfg.CertFile, s.cfg.KeyFile, s.cfg.Logger); err != nil {
+			return err
+		}
+	}
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", s.cfg.Listen)
 	if errors.Is(err, syscall.EADDRINUSE) && s.cfg.AnyPort {
@@ -108,14 +114,10 @@ func (s *Server) serve(ctx, base context.Context, cutOff func()) error {
 		ErrorLog:          slog.NewLogLogger(s.cfg.Logger.Handler(), slog.LevelDebug),
 	}
 	ended := make(chan error, 1)
-	if s.cfg.CertFile == "" {
+	if s.cert == nil {
 		go func() { ended <- srv.Serve(l) }()
 	} else {
-		cert, err := openCertificate(s.cfg.CertFile, s.cfg.KeyFile, s.cfg.Logger)
-		if err != nil {
-			return errors.Join(err, l.Close())
-		}
-		srv.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: cert.get}
+		srv.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.cert.get}
 		go func() { ended <- srv.ServeTLS(l, "", "") }()
 	}
 	s.cfg.Logger.Debug("the API is served", "url", s.URL())

@@ -83,7 +83,7 @@ func (r *running) get(t *testing.T, path, host string) (status int, header http.
 }
 
 func TestUnsafeServersAreRefused(t *testing.T) {
-	client, _ := newClient(t)
+	client := noClient(t)
 	for name, c := range map[string]struct {
 		cfg  api.Config
 		says string // "": it is allowed

@@ -43,6 +43,7 @@ type Server struct {
 
 	mu       sync.Mutex
 	listener net.Listener
+	cert     *certificate // nil: plain HTTP
 }
 
 // New makes a server: Run listens and serves, Handler serves without a network. It fails when a route is not guarded by what the

@@ -115,7 +115,7 @@ func TestRequestsAreHeldAgainstTheDocument(t *testing.T) {
 
 // What is right gets through to its handler.
 func TestRightRequestsPass(t *testing.T) {
-	h := newServer(t, nil).Handler()
+	h := newServer(t, withDatabase(t)).Handler()
 	const run = "/api/v1/runs/01937f2e-5b7e-7cc3-98c4-dc0c0c07398f"
 	for name, c := range map[string]struct{ method, target, body, contentType string }{
 		"no body where it is optional":    {"POST", run + "/acts/cancel", "", ""},
