@@ -65,6 +65,10 @@ bench: ## Run the benchmark programs; bench/peers, a module of its own, is run b
 vuln: ## Look for known faults in what AX is built of; asks the public database of them
 	"$$(scripts/tool govulncheck golang.org/x/vuln/cmd/govulncheck v1.9.0)" ./...
 
+.PHONY: bench-api
+bench-api: ## Measure the HTTP API beside a million runs (8 GB on disk, kept for the next time)
+	go build -o bin/bench-api ./bench/api && bin/bench-api $(BENCH)
+
 .PHONY: mutants
 mutants: ## Break the code on purpose, one line at a time: the tests must notice
 	SQLC="$(SQLC)" go run ./scripts/mutants $(MUTANTS)
