@@ -283,7 +283,9 @@ func TestPackedShardsOfALargeStage(t *testing.T) {
 func TestShardsOfStagesThatHaveNone(t *testing.T) {
 	s := newStand(t)
 	run := s.start() // parts is planning, report waits
-	path := func(stage, rest string) string { return "/api/v1/runs/" + run.String() + "/stages/" + stage + "/shards" + rest }
+	path := func(stage, rest string) string {
+		return "/api/v1/runs/" + run.String() + "/stages/" + stage + "/shards" + rest
+	}
 	list := good[gen.ShardList](s, http.StatusOK, "GET", path("parts", ""), "")
 	if list.Total != -1 || len(list.Items) != 0 {
 		t.Errorf("while it is planned: %+v, want total -1 and none", list)
