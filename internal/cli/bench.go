@@ -29,7 +29,7 @@ type benching struct {
 
 // benchParams are those of bench's flows.
 type benchParams struct {
-	Shards int64 `json:"shards,omitempty"`
+	Shards int `json:"shards,omitempty"`
 }
 
 // benched is what bench answers.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -68,7 +69,7 @@ func (f field) read(text string) (json.RawMessage, error) {
 		return json.RawMessage(n.String()), nil
 	case "number":
 		n, err := strconv.ParseFloat(text, 64)
-		if err != nil {
+		if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
 			return nil, usagef("%q is no number", text)
 		}
 		return json.Marshal(n)

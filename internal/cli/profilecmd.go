@@ -159,9 +159,9 @@ func (p profile) check() error {
 // askToken reads a token from standard input, without echo where that is a terminal.
 func (a *app) askToken() (string, error) {
 	var text string
-	if f, ok := a.Stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) { //nolint:gosec // a descriptor fits
+	if f, ok := a.Stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		a.complain("token (it is not shown):")
-		raw, err := term.ReadPassword(int(f.Fd())) //nolint:gosec // as above
+		raw, err := term.ReadPassword(int(f.Fd()))
 		if err != nil {
 			return "", err
 		}

@@ -163,8 +163,8 @@ func (s *starting) body(a *app, name string) (gen.NewRun, error) {
 // lacking refuses params without what is required, which reads better than the API's word for it.
 func (s *starting) lacking(raw json.RawMessage) error {
 	var object map[string]json.RawMessage
-	if json.Unmarshal(raw, &object) != nil {
-		return nil // the API says what it thinks of it
+	if err := json.Unmarshal(raw, &object); err != nil {
+		return nil //nolint:nilerr // the API says what it thinks of it
 	}
 	var lacks []string
 	for _, f := range s.fields {

@@ -60,8 +60,8 @@ func (a *app) connect(t target) (*session, error) {
 	if t.plainly() {
 		a.complain("warning: the token crosses the network unencrypted: use https")
 	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.ResponseHeaderTimeout = 2 * time.Minute // longer than the server may take
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second,
+		ResponseHeaderTimeout: 2 * time.Minute} // longer than the server may take
 	s := &session{target: t, where: t.url, close: transport.CloseIdleConnections, cfg: client.Config{URL: t.url, Token: t.token, UserAgent: "ax/" + a.Version,
 		HTTP: &http.Client{Transport: transport, CheckRedirect: noRedirect}}}
 	var err error

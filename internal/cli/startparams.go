@@ -26,7 +26,7 @@ func (a *app) foresee(ctx context.Context, root *cobra.Command, args []string) e
 	}
 	cmd, rest, err := root.Find(args)
 	if err != nil || cmd.Name() != "start" || cmd.Parent() == nil || cmd.Parent().Name() != "run" {
-		return nil //nolint:nilerr // cobra says it again
+		return nil
 	}
 	name, help, ok := flowAmong(cmd, rest)
 	if !ok {
@@ -90,7 +90,7 @@ func (a *app) learn(ctx context.Context, cmd *cobra.Command, name string) error 
 		if err != nil {
 			return a.noFlow(ctx, s, name, err)
 		}
-		a.starting.fields = fieldsOf(json.RawMessage(*r.is))
+		a.starting.fields = fieldsOf(*r.is)
 	}
 	a.starting.flow = name
 	a.starting.flags, a.starting.clashes = addParams(cmd, a.starting.fields)

@@ -13,7 +13,7 @@ import (
 // The environment variables beside those of the database.
 const (
 	envURL     = "AX_URL"
-	envToken   = "AX_TOKEN" //nolint:gosec // the variable's name, not a secret
+	envToken   = "AX_TOKEN"
 	envProfile = "AX_PROFILE"
 )
 
@@ -144,7 +144,7 @@ func readPrivate(path string, most int) ([]byte, error) {
 	if info.Size() > int64(most) {
 		return nil, fmt.Errorf("%s has %d bytes, more than the %d that are read", path, info.Size(), most)
 	}
-	return os.ReadFile(path) //nolint:gosec // the user names the file
+	return os.ReadFile(path)
 }
 
 // checkURL refuses what is no server's address.

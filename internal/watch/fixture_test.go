@@ -11,6 +11,8 @@ import (
 var (
 	began = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	runID = uuid.MustParse("0195512c-1a80-7c3e-9d2f-3b6f5e0a4c11")
+	// noRunID is a run that there is not.
+	noRunID = uuid.MustParse("0195512c-1a80-7c3e-9d2f-3b6f5e0a4c12")
 )
 
 func at(d time.Duration) *time.Time { t := began.Add(d); return &t }
