@@ -36,7 +36,7 @@ type cargo struct {
 // a sub-flow, dead letters and their retry, a cancel, and tomorrow's partitions.
 func TestEachPartRunsWithItsOwnRoleOnly(t *testing.T) {
 	e := pgtest.NewEstate(t)
-	ctx := pgtest.Context(t, 2*time.Minute)
+	ctx := pgtest.Context(t, 5*time.Minute)
 	var failed atomic.Bool
 	var healed atomic.Bool
 	parts := shard.New("parts",

@@ -43,7 +43,7 @@ var apart = map[string][]string{
 
 // Every statement that a part can run is allowed to its role, and every privilege of a role is needed by one of its statements.
 func rolesSuffice(t *testing.T, e *pgtest.Estate) {
-	ctx := pgtest.Context(t, 2*time.Minute)
+	ctx := pgtest.Context(t, 5*time.Minute)
 	texts := statements(t)
 	code := readCode(t)
 	for part, process := range processes {

@@ -26,7 +26,7 @@ func TestRoles(t *testing.T) {
 
 // What roles must not be able to do, written down apart from the grants.
 func rolesAreRefused(t *testing.T, e *pgtest.Estate) {
-	ctx := pgtest.Context(t, time.Minute)
+	ctx := pgtest.Context(t, 3*time.Minute)
 	if _, err := e.Pool.Exec(ctx, `INSERT INTO ax.audit (namespace, id, actor, verb, target) VALUES ('n', gen_random_uuid(), 'a', 'v', 't')`); err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func readersRead(t *testing.T, e *pgtest.Estate) {
 
 // What somebody gave or took away is as it should be after the next run, and nothing else changes.
 func rolesAgain(t *testing.T, e *pgtest.Estate) {
-	ctx := pgtest.Context(t, time.Minute)
+	ctx := pgtest.Context(t, 3*time.Minute)
 	const acls = `SELECT c.relname || ' is of ' || c.relowner::regrole FROM pg_class c WHERE c.relnamespace = 'ax'::regnamespace AND c.relkind IN ('r', 'p')
 		UNION ALL SELECT c.relname || ': ' || a.grantee::regrole || ' ' || a.privilege_type FROM pg_class c, aclexplode(c.relacl) a WHERE c.relnamespace = 'ax'::regnamespace
 		UNION ALL SELECT c.relname || '.' || t.attname || ': ' || a.grantee::regrole || ' ' || a.privilege_type
@@ -125,7 +125,7 @@ func rolesAgain(t *testing.T, e *pgtest.Estate) {
 // The user that migrates still can when the engine owns tables, and a member of the engine's role makes partitions that another
 // one drops.
 func ownersAfterRoles(t *testing.T, e *pgtest.Estate) {
-	ctx := pgtest.Context(t, time.Minute)
+	ctx := pgtest.Context(t, 3*time.Minute)
 	if _, err := e.As(e.Owner).Exec(ctx, "ALTER TABLE ax.run ADD COLUMN later int"); err != nil {
 		t.Errorf("the owner changes a table of the engine: %v", err)
 	}

@@ -29,7 +29,7 @@ type Estate struct {
 // NewEstate makes one for this test; database, roles and users go at its end.
 func NewEstate(t testing.TB) *Estate {
 	t.Helper()
-	e := &Estate{t: t, ctx: Context(t, 2*time.Minute), Prefix: "t" + strings.ToLower(rand.Text()[:12])}
+	e := &Estate{t: t, ctx: Context(t, 5*time.Minute), Prefix: "t" + strings.ToLower(rand.Text()[:12])}
 	admin := New(t, Empty())
 	t.Cleanup(func() { // after the database with all they own is gone
 		ctx := context.Background()
