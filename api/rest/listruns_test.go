@@ -105,7 +105,7 @@ func (s *shelf) term() (string, func(modelRun) bool) {
 
 func TestListRunsFindsWhatHoldsAndNothingElse(t *testing.T) {
 	s := newShelf(t, 120)
-	for range 150 {
+	for range 80 {
 		var terms []string
 		holds := []func(modelRun) bool{}
 		keys := map[string]bool{}
