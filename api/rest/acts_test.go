@@ -232,3 +232,16 @@ func TestHoldFlow(t *testing.T) {
 		s.refused(404, gen.ProblemCodeNotFound, "POST", "/api/v1/flows/nope/"+verb, ``)
 	}
 }
+
+// A fault in the middle of a verb by filter does not hide what was done until then.
+func TestActOnRunsTellsWhatItDidBeforeAFault(t *testing.T) {
+	s := newStand(t)
+	first, second := s.running(), s.running()
+	s.exec(`ALTER TABLE ax.audit ADD CONSTRAINT only_one CHECK (target = 'run/` + first.String() + `') NOT VALID`)
+	body := `{"filter":{"runs":["` + first.String() + `","` + second.String() + `"]}}`
+	got := good[gen.BulkResult](s, http.StatusOK, "POST", "/api/v1/bulk/pause", body)
+	want(t, "runs", len(got.Runs), 1)
+	want(t, "run", got.Runs[0].Run, first)
+	want(t, "more", got.More, true)
+	want(t, "holds", s.count(`SELECT count(*) FROM ax.hold WHERE name = $1`, second.String()), 0)
+}

@@ -35,7 +35,7 @@ func (h *Handlers) ActOnRuns(ctx context.Context, req gen.ActOnRunsRequestObject
 	}
 	w := who(ctx, body.Reason, body.DryRun)
 	s, err := sweep(ctx, c, req.Verb, f, stageName, body, w)
-	if err != nil {
+	if err := h.partly(&s, req.Verb, err); err != nil {
 		return nil, err
 	}
 	return gen.ActOnRuns200JSONResponse(swept(s, w)), nil
@@ -73,6 +73,16 @@ func sweep(ctx context.Context, c *control.Client, verb string, f control.Filter
 	default:
 		return control.Sweep{}, noVerb(verb)
 	}
+}
+
+// partly makes a fault in the middle of a verb by filter an answer that tells what was done until then, and that there is more.
+func (h *Handlers) partly(s *control.Sweep, verb string, err error) error {
+	if err == nil || len(s.Runs) == 0 {
+		return err
+	}
+	h.cfg.Logger.Error("a verb by filter ended early", "verb", verb, "runs", len(s.Runs), "err", err)
+	s.More = true
+	return nil
 }
 
 // runFilter reads a filter. It keeps lists apart that are there and empty: no run is any of nothing.

@@ -122,7 +122,7 @@ func (h *Handlers) DiscardDeadLetters(ctx context.Context, req gen.DiscardDeadLe
 	f.Within = within(ctx)
 	w := who(ctx, req.Body.Reason, req.Body.DryRun)
 	s, err := c.DiscardWhere(ctx, f, w)
-	if err != nil {
+	if err := h.partly(&s, "discard", err); err != nil {
 		return nil, err
 	}
 	return gen.DiscardDeadLetters200JSONResponse(swept(s, w)), nil
