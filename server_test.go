@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
 	"axflow"
 	"axflow/api"
 	"axflow/api/access"
@@ -67,6 +69,10 @@ func TestProcessServesTheAPI(t *testing.T) {
 			if !strings.Contains(string(m.Body), want) {
 				return false, want + " is not in\n" + string(m.Body)
 			}
+		}
+		faults, err := promlint.New(strings.NewReader(string(m.Body))).Lint()
+		if err != nil || len(faults) > 0 {
+			t.Errorf("the metrics are not as Prometheus wants them: %v %v", faults, err)
 		}
 		return true, ""
 	})

@@ -204,7 +204,7 @@ func TestEveryRouteAsksForItsPermission(t *testing.T) {
 	askers := map[string]asker{
 		"nobody": {}, "garbage": {token: "garbage"}, "a token of nobody's": {token: "ax_" + strings.Repeat("A", 43)},
 	}
-	for name, list := range map[string]string(may) {
+	for name, list := range may {
 		n := access.NewToken{Name: name, Role: gen.Role(strings.Fields(name)[0]), Cluster: strings.Contains(name, "cluster")}
 		secret, _ := w.token(t, "default", n)
 		askers[name] = asker{secret, strings.Fields(list)}

@@ -141,7 +141,9 @@ func (s *Server) serve(ctx, base context.Context, cutOff func()) error {
 	}
 	cutOff()
 	s.inFlight.Wait()
-	_ = <-ended // http.ErrServerClosed
+	if served := <-ended; err == nil && !errors.Is(served, http.ErrServerClosed) {
+		err = served
+	}
 	if err != nil {
 		return fmt.Errorf("ending the server: %w", err)
 	}
