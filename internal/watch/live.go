@@ -142,9 +142,9 @@ func (l *Live) whole(ctx context.Context, run uuid.UUID) error {
 	return nil
 }
 
-// listen begins to read the events.
+// listen begins to read the events, which Close ends.
 func (l *Live) listen(ctx context.Context, run uuid.UUID) {
-	ctx, l.stop = context.WithCancel(ctx)
+	ctx, l.stop = context.WithCancel(context.WithoutCancel(ctx))
 	l.ended = make(chan struct{})
 	go func() {
 		defer close(l.ended)

@@ -64,9 +64,18 @@ func (s *service) at(state gen.RunState, stageState gen.StageState, done int) {
 	s.run.Store(d)
 }
 
-func (s *service) frame(kind string, live gen.LiveRun) string {
-	raw, _ := json.Marshal(live)
-	return fmt.Sprintf("event: %s\nid: 1\ndata: %s\n\n", kind, raw)
+// send sends a delta.
+func (s *service) send(t *testing.T, live gen.LiveRun) {
+	t.Helper()
+	raw, err := json.Marshal(live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case s.frames <- fmt.Sprintf("event: delta\nid: 1\ndata: %s\n\n", raw):
+	case <-time.After(30 * time.Second):
+		t.Fatal("nobody reads the stream")
+	}
 }
 
 func (s *service) source(t *testing.T, poll time.Duration) *Live {
@@ -109,7 +118,7 @@ func TestEventsTellTheCounts(t *testing.T) {
 		t.Errorf("at first %+v", first)
 	}
 	done, flying := 42, 58
-	s.frames <- s.frame("delta", gen.LiveRun{Id: runID, Stages: map[string]gen.LiveStage{"load": {Succeeded: &done, InFlight: &flying}}})
+	s.send(t, gen.LiveRun{Id: runID, Stages: map[string]gen.LiveStage{"load": {Succeeded: &done, InFlight: &flying}}})
 	p := until(t, l, func(p Snapshot) bool { return p.Stages[0].Succeeded == 42 })
 	if p.Stages[0].InFlight != 58 || p.Stages[0].Total != 100 {
 		t.Errorf("after a delta %+v", p.Stages[0])
@@ -120,7 +129,7 @@ func TestEventsTellTheCounts(t *testing.T) {
 	// The end is looked at in full.
 	s.at(gen.RunStateSucceeded, gen.StageStateSucceeded, 100)
 	ended := gen.RunStateSucceeded
-	s.frames <- s.frame("delta", gen.LiveRun{Id: runID, State: &ended})
+	s.send(t, gen.LiveRun{Id: runID, State: &ended})
 	p = until(t, l, func(p Snapshot) bool { return p.State == stage.RunSucceeded })
 	if p.Stages[0].State != stage.StageSucceeded || p.FinishedAt == nil {
 		t.Errorf("at the end %+v", p)
