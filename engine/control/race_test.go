@@ -232,7 +232,7 @@ func TestTheSameVerbTwice(t *testing.T) {
 
 // Any two moves in any scene, by lot.
 func TestAnyTwoMovesRace(t *testing.T) {
-	seed, rounds := number(t, envRaceSeed, rand.Uint64()), number(t, envRaceRounds, 12)
+	seed, rounds := number(t, envRaceSeed, 4), number(t, envRaceRounds, 12)
 	t.Logf("%s=%d draws these again", envRaceSeed, seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for played := uint64(0); played < rounds && !t.Failed(); {
