@@ -772,6 +772,9 @@ type AuditList struct {
 
 // BulkAct defines model for BulkAct.
 type BulkAct struct {
+	// Declared Of level, in place of a level: take an operator's level back; false unless said
+	Declared *bool `json:"declared,omitempty"`
+
 	// DryRun Ask instead of acting; false unless said
 	DryRun *DryRun `json:"dry_run,omitempty"`
 
@@ -1595,6 +1598,9 @@ type Run struct {
 
 // RunAct defines model for RunAct.
 type RunAct struct {
+	// Declared Of level, in place of a level: take an operator's level back; false unless said
+	Declared *bool `json:"declared,omitempty"`
+
 	// DryRun Ask instead of acting; false unless said
 	DryRun *DryRun `json:"dry_run,omitempty"`
 
@@ -1758,6 +1764,9 @@ type ShardState string
 
 // StageAct defines model for StageAct.
 type StageAct struct {
+	// Declared Of level, in place of a level: take an operator's level back; false unless said
+	Declared *bool `json:"declared,omitempty"`
+
 	// DryRun Ask instead of acting; false unless said
 	DryRun *DryRun `json:"dry_run,omitempty"`
 
@@ -2695,7 +2704,7 @@ type ClientInterface interface {
 	// ActOnRunWithBody Steer a run
 	//
 	// `cancel` stops what runs (with `force` at once; teardowns do not run then) and the runs that it has started; `pause` and `resume`; `retry` runs what failed again;
-	// `level` sets the level of everything that is not in flight, `expedite` and `demote` move it by one. Doing what is done already changes nothing and says so;
+	// `level` sets the level of everything that is not in flight (`declared` goes back to what the flow and the start said), `expedite` and `demote` move it by one. Doing what is done already changes nothing and says so;
 	// what the state does not allow is a `conflict`.
 	//
 	// Takes any type of body and a specified content type.
@@ -2706,7 +2715,7 @@ type ClientInterface interface {
 	// ActOnRun Steer a run
 	//
 	// `cancel` stops what runs (with `force` at once; teardowns do not run then) and the runs that it has started; `pause` and `resume`; `retry` runs what failed again;
-	// `level` sets the level of everything that is not in flight, `expedite` and `demote` move it by one. Doing what is done already changes nothing and says so;
+	// `level` sets the level of everything that is not in flight (`declared` goes back to what the flow and the start said), `expedite` and `demote` move it by one. Doing what is done already changes nothing and says so;
 	// what the state does not allow is a `conflict`.
 	//
 	// Takes a body of the `application/json` content type.
@@ -3661,7 +3670,7 @@ func (c *Client) GetRun(ctx context.Context, run RunPath, reqEditors ...RequestE
 // ActOnRunWithBody Steer a run
 //
 // `cancel` stops what runs (with `force` at once; teardowns do not run then) and the runs that it has started; `pause` and `resume`; `retry` runs what failed again;
-// `level` sets the level of everything that is not in flight, `expedite` and `demote` move it by one. Doing what is done already changes nothing and says so;
+// `level` sets the level of everything that is not in flight (`declared` goes back to what the flow and the start said), `expedite` and `demote` move it by one. Doing what is done already changes nothing and says so;
 // what the state does not allow is a `conflict`.
 //
 // Takes any type of body and a specified content type.
@@ -3682,7 +3691,7 @@ func (c *Client) ActOnRunWithBody(ctx context.Context, run RunPath, verb string,
 // ActOnRun Steer a run
 //
 // `cancel` stops what runs (with `force` at once; teardowns do not run then) and the runs that it has started; `pause` and `resume`; `retry` runs what failed again;
-// `level` sets the level of everything that is not in flight, `expedite` and `demote` move it by one. Doing what is done already changes nothing and says so;
+// `level` sets the level of everything that is not in flight (`declared` goes back to what the flow and the start said), `expedite` and `demote` move it by one. Doing what is done already changes nothing and says so;
 // what the state does not allow is a `conflict`.
 //
 // Takes a body of the `application/json` content type.
@@ -8199,7 +8208,7 @@ type ClientWithResponsesInterface interface {
 	// ActOnRunWithBodyWithResponse Steer a run
 	//
 	// `cancel` stops what runs (with `force` at once; teardowns do not run then) and the runs that it has started; `pause` and `resume`; `retry` runs what failed again;
-	// `level` sets the level of everything that is not in flight, `expedite` and `demote` move it by one. Doing what is done already changes nothing and says so;
+	// `level` sets the level of everything that is not in flight (`declared` goes back to what the flow and the start said), `expedite` and `demote` move it by one. Doing what is done already changes nothing and says so;
 	// what the state does not allow is a `conflict`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -8210,7 +8219,7 @@ type ClientWithResponsesInterface interface {
 	// ActOnRunWithResponse Steer a run
 	//
 	// `cancel` stops what runs (with `force` at once; teardowns do not run then) and the runs that it has started; `pause` and `resume`; `retry` runs what failed again;
-	// `level` sets the level of everything that is not in flight, `expedite` and `demote` move it by one. Doing what is done already changes nothing and says so;
+	// `level` sets the level of everything that is not in flight (`declared` goes back to what the flow and the start said), `expedite` and `demote` move it by one. Doing what is done already changes nothing and says so;
 	// what the state does not allow is a `conflict`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -12504,7 +12513,7 @@ func (c *ClientWithResponses) GetRunWithResponse(ctx context.Context, run RunPat
 // ActOnRunWithBodyWithResponse Steer a run
 //
 // `cancel` stops what runs (with `force` at once; teardowns do not run then) and the runs that it has started; `pause` and `resume`; `retry` runs what failed again;
-// `level` sets the level of everything that is not in flight, `expedite` and `demote` move it by one. Doing what is done already changes nothing and says so;
+// `level` sets the level of everything that is not in flight (`declared` goes back to what the flow and the start said), `expedite` and `demote` move it by one. Doing what is done already changes nothing and says so;
 // what the state does not allow is a `conflict`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -12521,7 +12530,7 @@ func (c *ClientWithResponses) ActOnRunWithBodyWithResponse(ctx context.Context, 
 // ActOnRunWithResponse Steer a run
 //
 // `cancel` stops what runs (with `force` at once; teardowns do not run then) and the runs that it has started; `pause` and `resume`; `retry` runs what failed again;
-// `level` sets the level of everything that is not in flight, `expedite` and `demote` move it by one. Doing what is done already changes nothing and says so;
+// `level` sets the level of everything that is not in flight (`declared` goes back to what the flow and the start said), `expedite` and `demote` move it by one. Doing what is done already changes nothing and says so;
 // what the state does not allow is a `conflict`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).

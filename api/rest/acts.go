@@ -24,7 +24,8 @@ func (h *Handlers) ActOnRun(ctx context.Context, req gen.ActOnRunRequestObject) 
 	if req.Body != nil {
 		body = *req.Body
 	}
-	if err := misplaced(req.Verb, given{"/force", isTrue(body.Force), "cancel"}, given{"/level", body.Level != nil, "level"}); err != nil {
+	if err := misplaced(req.Verb, given{"/force", isTrue(body.Force), "cancel"}, given{"/level", body.Level != nil, "level"},
+		given{"/declared", isTrue(body.Declared), "level"}); err != nil {
 		return nil, err
 	}
 	w := who(ctx, body.Reason, body.DryRun)
@@ -39,7 +40,7 @@ func (h *Handlers) ActOnRun(ctx context.Context, req gen.ActOnRunRequestObject) 
 	case "retry":
 		touched, err = c.Retry(ctx, req.Run, w)
 	case "level", "expedite", "demote":
-		touched, err = moveLevel(ctx, c, req.Verb, req.Run, "", body.Level, w)
+		touched, err = moveLevel(ctx, c, req.Verb, req.Run, "", wanted{body.Level, body.Declared}, w)
 	default:
 		return nil, noVerb(req.Verb)
 	}
@@ -59,7 +60,7 @@ func (h *Handlers) ActOnStage(ctx context.Context, req gen.ActOnStageRequestObje
 	if req.Body != nil {
 		body = *req.Body
 	}
-	if err := misplaced(req.Verb, given{"/level", body.Level != nil, "level"}, given{"/output", body.Output != nil, "mark-success"},
+	if err := misplaced(req.Verb, given{"/level", body.Level != nil, "level"}, given{"/declared", isTrue(body.Declared), "level"}, given{"/output", body.Output != nil, "mark-success"},
 		given{"/shards", body.Shards != nil, "retry, rerun, skip, mark-success, replay, discard"}); err != nil {
 		return nil, err
 	}
@@ -98,25 +99,25 @@ func actOnStage(ctx context.Context, c *control.Client, req gen.ActOnStageReques
 	case "discard":
 		return c.Discard(ctx, req.Run, req.Stage, set, w)
 	case "level", "expedite", "demote":
-		return moveLevel(ctx, c, req.Verb, req.Run, req.Stage, body.Level, w)
+		return moveLevel(ctx, c, req.Verb, req.Run, req.Stage, wanted{body.Level, body.Declared}, w)
 	default:
 		return nil, noVerb(req.Verb)
 	}
 }
 
 // moveLevel is the verbs about levels, of a run (stageName "") or one of its stages.
-func moveLevel(ctx context.Context, c *control.Client, verb string, run uuid.UUID, stageName string, to *gen.Level, w control.Who) ([]control.Touch, error) {
+func moveLevel(ctx context.Context, c *control.Client, verb string, run uuid.UUID, stageName string, to wanted, w control.Who) ([]control.Touch, error) {
 	switch verb {
 	case "expedite":
 		return c.Expedite(ctx, run, stageName, w)
 	case "demote":
 		return c.Demote(ctx, run, stageName, w)
 	}
-	l, err := neededLevel(to)
+	l, err := to.read()
 	if err != nil {
 		return nil, err
 	}
-	return c.SetLevel(ctx, run, stageName, &l, w)
+	return c.SetLevel(ctx, run, stageName, l, w)
 }
 
 // HoldFlow pauses or resumes a flow.
@@ -193,11 +194,24 @@ func misplaced(verb string, fields ...given) error {
 	return &p
 }
 
-func neededLevel(l *gen.Level) (stage.Level, error) {
-	if l == nil {
-		return 0, problem.Field("/level", "the level is missing: give P0 (most urgent) to P5")
+// wanted is the level that the verb level is to set, or that it is to take the operator's back.
+type wanted struct {
+	level    *gen.Level
+	declared *bool
+}
+
+// read returns the level; nil: the declared one.
+func (w wanted) read() (*stage.Level, error) {
+	switch {
+	case isTrue(w.declared) && w.level != nil:
+		return nil, problem.Field("/declared", "it does not go with level: give one of the two")
+	case isTrue(w.declared):
+		return nil, nil
+	case w.level == nil:
+		return nil, problem.Field("/level", "the level is missing: give P0 (most urgent) to P5, or declared")
 	}
-	return levelFrom("/level", *l)
+	l, err := levelFrom("/level", *w.level)
+	return &l, err
 }
 
 // levelFrom reads a level.

@@ -19,7 +19,7 @@ func (h *Handlers) ActOnRuns(ctx context.Context, req gen.ActOnRunsRequestObject
 		return nil, err
 	}
 	body := req.Body
-	if err := misplaced(req.Verb, given{"/force", isTrue(body.Force), "cancel"}, given{"/level", body.Level != nil, "level"},
+	if err := misplaced(req.Verb, given{"/force", isTrue(body.Force), "cancel"}, given{"/level", body.Level != nil, "level"}, given{"/declared", isTrue(body.Declared), "level"},
 		given{"/output", body.Output != nil, "mark-success"}, given{"/stage", body.Stage != nil, "retry, rerun, skip, mark-success, level, expedite, demote"}); err != nil {
 		return nil, err
 	}
@@ -61,11 +61,11 @@ func sweep(ctx context.Context, c *control.Client, verb string, f control.Filter
 	case "mark-success":
 		return c.MarkSuccessWhere(ctx, f, stageName, outputOf(body.Output), w)
 	case "level":
-		l, err := neededLevel(body.Level)
+		l, err := wanted{body.Level, body.Declared}.read()
 		if err != nil {
 			return control.Sweep{}, err
 		}
-		return c.SetLevelWhere(ctx, f, stageName, &l, w)
+		return c.SetLevelWhere(ctx, f, stageName, l, w)
 	case "expedite":
 		return c.ExpediteWhere(ctx, f, stageName, w)
 	case "demote":

@@ -19,10 +19,10 @@ func runState(s stage.RunState) gen.RunState { return gen.RunState(s.String()) }
 func stageState(s stage.StageState) gen.StageState { return gen.StageState(s.String()) }
 
 func stageKind(k stage.Kind) gen.StageKind {
-	if k == stage.Sharded {
-		return gen.StageKindSharded
+	if k == stage.Single {
+		return gen.StageKindSingle
 	}
-	return gen.StageKindSingle
+	return gen.StageKindSharded // aligned ones too
 }
 
 func outcome(o stage.Outcome) gen.Outcome {

@@ -22,6 +22,7 @@ type order struct {
 	stage, shards string
 	force         bool
 	level         gen.Level
+	declared      bool // in place of a level
 	output        string
 }
 
@@ -100,10 +101,10 @@ func (v *verb) order(args []string, o *order) (err error) {
 // one gives the order for one run.
 func (o order) one(ctx context.Context, s *session, id uuid.UUID) (got[gen.ActResult], error) {
 	if o.stage == "" {
-		return take(s.api.ActOnRunWithResponse(ctx, id, o.verb, gen.RunAct{Reason: opt(o.reason), DryRun: opt(o.dryRun), Force: opt(o.force), Level: opt(o.level)}))
+		return take(s.api.ActOnRunWithResponse(ctx, id, o.verb, gen.RunAct{Reason: opt(o.reason), DryRun: opt(o.dryRun), Force: opt(o.force), Level: opt(o.level), Declared: opt(o.declared)}))
 	}
 	return take(s.api.ActOnStageWithResponse(ctx, id, o.stage, o.verb, gen.StageAct{Reason: opt(o.reason), DryRun: opt(o.dryRun), Shards: opt(o.shards),
-		Output: o.outputJSON(), Level: opt(o.level)}))
+		Output: o.outputJSON(), Level: opt(o.level), Declared: opt(o.declared)}))
 }
 
 func (o order) outputJSON() *gen.Json {
@@ -122,7 +123,7 @@ func (a *app) sweep(cmd *cobra.Command, filter *filterFlags, o order) error {
 	}
 	return a.with(cmd.Context(), func(ctx context.Context, s *session) error {
 		r, err := take(s.api.ActOnRunsWithResponse(ctx, o.verb, gen.BulkAct{Filter: f, Stage: opt(o.stage), Force: opt(o.force),
-			Level: opt(o.level), Output: o.outputJSON(), Reason: opt(o.reason), DryRun: opt(o.dryRun)}))
+			Level: opt(o.level), Declared: opt(o.declared), Output: o.outputJSON(), Reason: opt(o.reason), DryRun: opt(o.dryRun)}))
 		if err != nil {
 			return err
 		}

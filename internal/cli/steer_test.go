@@ -79,6 +79,12 @@ func TestSteering(t *testing.T) {
 	says(t, stdout, "paused", "run resume")
 	stdout, _ = x.ax(0, "run", "priority", s.Run, "P0")
 	says(t, stdout, "P0")
+	x.ax(0, "run", "demote", s.Run)
+	x.ax(0, "run", "level", s.Run, "declared")
+	var shown gen.RunDetail
+	if x.answer(0, &shown, "run", "show", s.Run); shown.Run.Level != gen.LevelP2 {
+		t.Errorf("the level is %s once an operator's is taken back, want P2", shown.Run.Level)
+	}
 
 	var d gen.BulkResult
 	x.answer(0, &d, "run", "cancel", "--flow", "daily-recon", "--dry-run")

@@ -81,6 +81,7 @@ func (a *app) levelCommand() *cobra.Command {
 		flags: ofStage,
 		read: func(args []string, o *order) error {
 			if args[0] == "declared" {
+				o.declared = true
 				return nil
 			}
 			l, err := stage.ParseLevel(args[0])
