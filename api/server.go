@@ -46,13 +46,16 @@ type Server struct {
 	cert     *certificate // nil: plain HTTP
 }
 
+// document is Spec, read once: every server of a process shares it, and none changes it.
+var document = sync.OnceValues(func() (*openapi3.T, error) { return openapi3.NewLoader().LoadFromData(Spec) })
+
 // New makes a server: Run listens and serves, Handler serves without a network. It fails when a route is not guarded by what the
 // document says of it, and when the settings are not safe.
 func New(cfg Config) (*Server, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	doc, err := openapi3.NewLoader().LoadFromData(Spec)
+	doc, err := document()
 	if err != nil {
 		return nil, fmt.Errorf("reading the OpenAPI document: %w", err)
 	}
@@ -93,11 +96,7 @@ func (s *Server) routes(doc *openapi3.T) (http.Handler, error) {
 	e.HTTPErrorHandler = s.refused
 	gen.RegisterHandlersWithOptions(e, gen.NewStrictHandler(h, []gen.StrictMiddlewareFunc{unguarded}), gen.RegisterHandlersOptions{OperationMiddlewares: s.guarded()})
 	var extra []string
-	pages, err := reference.Handlers(doc, Spec)
-	if err != nil {
-		return nil, err
-	}
-	for path, h := range pages {
+	for path, h := range reference.Handlers(doc, Spec) {
 		e.GET(path, echo.WrapHandler(h))
 		extra = append(extra, http.MethodGet+" "+path)
 	}

@@ -54,7 +54,7 @@ func TestRequestsAreHeldAgainstTheDocument(t *testing.T) {
 		"a list":                       {"GET", run + "/stages/s/shards/packed?fields=attempts,attempts", "", nil, 422, "invalid", "fields: names something twice"},
 		"a header":                     {"GET", "/api/v1/events", "", []string{"Last-Event-ID", strings.Repeat("x", 101)}, 422, "invalid", "Last-Event-ID: must have at most 100 characters"},
 		"an unknown field":             {"POST", "/api/v1/runs", `{"flow": "f", "parms": {}}`, nil, 400, "invalid", "/parms: there is no such field; there are delay_s, dry_run, flow, key, key_ttl_s, level, params, queue, start_at, tags, version"},
-		"a field in another case":      {"POST", run + "/acts/cancel", `{"Force": true}`, nil, 400, "invalid", "/Force: there is no such field; there are dry_run, force, level, reason"},
+		"a field in another case":      {"POST", run + "/acts/cancel", `{"Force": true}`, nil, 400, "invalid", "/Force: there is no such field; there are declared, dry_run, force, level, reason"},
 		"a missing field":              {"POST", "/api/v1/runs", `{}`, nil, 400, "invalid", "/flow: is required"},
 		"a field of another type":      {"POST", "/api/v1/runs", `{"flow": 7}`, nil, 400, "invalid", "/flow: must be a string"},
 		"null":                         {"POST", "/api/v1/runs", `{"flow": null}`, nil, 400, "invalid", "/flow: must not be null"},
