@@ -66,7 +66,7 @@ func (t *feedTopic) lost() frame {
 		if t.flow != everyFlow {
 			said.Flows = []string{t.flow}
 		}
-		t.gap, _ = encode(eventLost, said) //nolint:errcheck // strings always encode
+		t.gap, _ = encode(eventLost, said) // strings always encode
 	}
 	return t.gap
 }

@@ -30,8 +30,8 @@ type serving struct {
 	stop func()
 }
 
-// serve runs a Hub and serves its streams to local, until the test ends. The server has the time-outs that would end any other request.
-func serve(t *testing.T, h *Hub) *serving {
+// serve runs a Hub and serves its streams to local, until the test ends. limit is how long any other request may take.
+func serve(t *testing.T, h *Hub, limit time.Duration) *serving {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -55,7 +55,7 @@ func serve(t *testing.T, h *Hub) *serving {
 			t.Errorf("a stream: %v", err)
 		}
 	}))
-	s.Config.ReadTimeout, s.Config.WriteTimeout = 200*time.Millisecond, 200*time.Millisecond
+	s.Config.ReadTimeout, s.Config.WriteTimeout = limit, limit
 	s.Start()
 	s.stop = sync.OnceFunc(func() {
 		cancel()
@@ -69,7 +69,7 @@ func serve(t *testing.T, h *Hub) *serving {
 }
 
 // overWorld serves a world.
-func overWorld(t *testing.T, tune func(*Config)) (*serving, *world) {
+func overWorld(t *testing.T, limit time.Duration, tune func(*Config)) (*serving, *world) {
 	t.Helper()
 	cfg := Config{Pool: unused, Logger: slog.New(slog.DiscardHandler), Tick: 10 * time.Millisecond}
 	if tune != nil {
@@ -79,12 +79,12 @@ func overWorld(t *testing.T, tune func(*Config)) (*serving, *world) {
 		t.Fatal(err)
 	}
 	w := newWorld()
-	return serve(t, newHub(cfg, w)), w
+	return serve(t, newHub(cfg, w), limit), w
 }
 
 // A stream outlives the time-outs of its server.
 func TestStreamOutlivesTimeouts(t *testing.T) {
-	s, w := overWorld(t, func(c *Config) { c.Beat = 50 * time.Millisecond })
+	s, w := overWorld(t, 200*time.Millisecond, func(c *Config) { c.Beat = 50 * time.Millisecond })
 	id := w.start("default", "a")
 	f := Follow(t, s.URL, apiclient.Watch{Runs: []uuid.UUID{id}})
 	began := time.Now()
@@ -103,7 +103,7 @@ func TestStreamOutlivesTimeouts(t *testing.T) {
 
 // A client that reads nothing is cut off, and the others notice nothing.
 func TestClientThatReadsNothingIsCutOff(t *testing.T) {
-	s, w := overWorld(t, func(c *Config) { c.Write = 300 * time.Millisecond })
+	s, w := overWorld(t, patient, func(c *Config) { c.Write = 300 * time.Millisecond })
 	id := w.start("default", "a")
 	w.change(id, false, func(r *run) { // frames that fill the buffers of a connection
 		for range 500 {
@@ -138,7 +138,7 @@ func TestClientThatReadsNothingIsCutOff(t *testing.T) {
 
 // A thousand clients come at once, are served from a few looks and the same bytes, and leave nothing behind when they go.
 func TestThousandClientsComeAndGo(t *testing.T) {
-	s, w := overWorld(t, func(c *Config) { c.Tick = 50 * time.Millisecond })
+	s, w := overWorld(t, patient, func(c *Config) { c.Tick = 50 * time.Millisecond })
 	id := w.start("default", "a")
 	transport := &http.Transport{}
 	ctx, hangUp := context.WithCancel(context.Background())
@@ -181,7 +181,7 @@ func TestThousandClientsComeAndGo(t *testing.T) {
 	for range clients {
 		pgtest.Receive(t, patient, seen, "a client that has seen the change")
 	}
-	if res, err := http.Get(s.URL + "?run=" + id.String()); err != nil || res.StatusCode != http.StatusServiceUnavailable { //nolint:noctx,bodyclose // the body is closed below
+	if res, err := http.Get(s.URL + "?run=" + id.String()); err != nil || res.StatusCode != http.StatusServiceUnavailable { //nolint:noctx // the body is closed below
 		t.Errorf("one more than there may be: %v, %v", res, err)
 	} else {
 		_ = res.Body.Close()

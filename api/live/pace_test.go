@@ -15,8 +15,8 @@ func TestPaceSlowsDownUntilSomethingHappens(t *testing.T) {
 		at = p.next()
 		return wait
 	}
-	for i, want := range []time.Duration{375, 562, 843, 1265, 1898, 2000, 2000} {
-		if got := look(false); got.Truncate(time.Millisecond) != want*time.Millisecond {
+	for i, want := range []int64{375, 562, 843, 1265, 1898, 2000, 2000} {
+		if got := look(false); got.Milliseconds() != want {
 			t.Errorf("look %d that finds nothing: the next after %s, want %dms", i, got, want)
 		}
 	}

@@ -147,6 +147,7 @@ func (s *system) start(f flow.Definition, params string) uuid.UUID {
 // A run that is watched from its start to its end is told truly: the sum of the deltas is what the database holds, for one who watches
 // all the time, one who comes and goes, and one who comes late.
 func TestRunIsWatchedToItsEnd(t *testing.T) {
+	t.Parallel()
 	for name, pollOnly := range map[string]bool{"with hints": false, "without": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -184,11 +185,12 @@ func (s *system) begun(f *live.Follower) {
 
 // Whatever operators do to runs, the stream ends up saying what the database says.
 func TestVerbsAreTold(t *testing.T) {
+	t.Parallel()
 	s := start(t, pgtest.New(t), nil, work)
 	feed := live.Follow(t, s.url, apiclient.Watch{})
 	s.begun(feed)
 	c := s.p.Client()
-	for seed := range uint64(4) {
+	for seed := range uint64(3) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		ids := make([]uuid.UUID, 3)
 		for i := range ids {
@@ -268,6 +270,7 @@ func (s *system) lull(d time.Duration) {
 
 // A database that goes down in the middle breaks no stream, and what happened meanwhile is told.
 func TestStreamsOutliveARestartOfTheDatabase(t *testing.T) {
+	t.Parallel()
 	d := pgtest.Own(t)
 	s := start(t, d, nil, work)
 	id := s.start(work, `{"shards": 2000, "pause_ms": 1}`)
@@ -295,6 +298,7 @@ func TestStreamsOutliveARestartOfTheDatabase(t *testing.T) {
 
 // A server that ends says goodbye and waits for no stream; the next one begins with snapshots, and says what was missed.
 func TestServerEndsWithItsStreams(t *testing.T) {
+	t.Parallel()
 	d := pgtest.New(t)
 	workers := start(t, d, nil, work)
 	first := start(t, d, func(c *axflow.Config) { c.Engine = false })

@@ -54,7 +54,7 @@ func (s *Stream) VisitStreamEventsResponse(w http.ResponseWriter) error {
 				began = true
 				slow, err := out.batch(frames, id)
 				if err != nil {
-					return nil //nolint:nilerr // the client is gone; there is nobody to tell
+					return nil // the client is gone; there is nobody to tell
 				}
 				if slow {
 					s.client.end(byeSlow)

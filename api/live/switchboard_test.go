@@ -17,10 +17,9 @@ import (
 // viewer is a client of a switchboard that goes, comes again with its last id, and reads seldom.
 type viewer struct {
 	*reading
-	namespace string
-	wants     Watch
-	c         *client
-	listed    map[uuid.UUID]int32 // versions of runs: it lists after it has connected, and after it has lost something
+	wants  Watch
+	c      *client
+	listed map[uuid.UUID]int32 // versions of runs: it lists after it has connected, and after it has lost something
 }
 
 // What clients make of snapshots and deltas is the runs' state, whatever they miss, cut off or read late; and they learn of every run

@@ -144,14 +144,14 @@ func (s *server) history(ctx context.Context, out io.Writer, z size, fresh bool)
 		return nil, err
 	}
 	if fresh || !kept {
-		fmt.Fprintf(out, "making %d runs with some %d results in database %s; the next invocation uses them again\n", z.runs, z.results, name)
+		say(out, "making %d runs with some %d results in database %s; the next invocation uses them again\n", z.runs, z.results, name)
 		began := time.Now()
 		if err := s.make(ctx, out, z, name); err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(out, "made in %s\n", time.Since(began).Round(time.Second))
+		say(out, "made in %s\n", time.Since(began).Round(time.Second))
 	} else {
-		fmt.Fprintf(out, "database %s was made before; -fresh makes it anew\n", name)
+		say(out, "database %s was made before; -fresh makes it anew\n", name)
 	}
 	h, err := open(ctx, dbURL)
 	if err != nil {
@@ -164,7 +164,7 @@ func (s *server) history(ctx context.Context, out io.Writer, z size, fresh bool)
 	if err := h.pool.QueryRow(ctx, `SELECT sum(c.reltuples)::float8 FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'ax.result'::regclass AND c.reltuples > 0`).Scan(&results); err != nil {
 		return nil, fmt.Errorf("looking at the history: %w", err)
 	}
-	fmt.Fprintf(out, "history: %.0f runs, %.0f results, %.1f GB\n", runs, results, bytes/(1<<30))
+	say(out, "history: %.0f runs, %.0f results, %.1f GB\n", runs, results, bytes/(1<<30))
 	return h, nil
 }
 
@@ -250,7 +250,7 @@ func fill(ctx context.Context, out io.Writer, dbURL string, z size) error {
 		if err != nil {
 			return fmt.Errorf("writing the runs of %s: %w", at.Format(time.DateOnly), err)
 		}
-		fmt.Fprintf(out, "  %s: %d runs\n", at.Format(time.DateOnly), last-first)
+		say(out, "  %s: %d runs\n", at.Format(time.DateOnly), last-first)
 	}
 	if _, err := conn.Exec(ctx, "VACUUM (ANALYZE, FREEZE)"); err != nil {
 		return fmt.Errorf("vacuuming: %w", err)

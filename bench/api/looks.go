@@ -80,10 +80,10 @@ func looks(ctx context.Context, out io.Writer, h *history, s size, fields map[st
 	all := make(map[string][]time.Duration)
 	worst := time.Duration(0)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "p50 ms\tp99 ms\tmax ms\tnot empty\t request")
+	say(w, "p50 ms\tp99 ms\tmax ms\tnot empty\t request\n")
 	for _, k := range kinds {
 		p99 := measure.Percentile(k.took, 99)
-		fmt.Fprintf(w, "%.2f\t%.2f\t%.2f\t%d/%d\t %s\n", measure.Milliseconds(measure.Percentile(k.took, 50)), measure.Milliseconds(p99),
+		say(w, "%.2f\t%.2f\t%.2f\t%d/%d\t %s\n", measure.Milliseconds(measure.Percentile(k.took, 50)), measure.Milliseconds(p99),
 			measure.Milliseconds(measure.Percentile(k.took, 100)), k.hits, len(k.took), k.name)
 		all[k.group] = append(all[k.group], k.took...)
 		if k.group != "get" {
@@ -103,7 +103,7 @@ func looks(ctx context.Context, out io.Writer, h *history, s size, fields map[st
 
 // measure sends the requests of a kind.
 func (a *asker) measure(ctx context.Context, k *kind, samples int) error {
-	r := rand.New(rand.NewPCG(1, uint64(len(k.name)))) //nolint:gosec // the same questions in every invocation
+	r := rand.New(rand.NewPCG(1, uint64(len(k.name)))) // the same questions in every invocation
 	cursor := ""
 	for i := range warm + samples {
 		body, took, err := a.ask(ctx, k.path(r, cursor))

@@ -56,7 +56,7 @@ func serve(ctx context.Context, database string) (*served, error) {
 	if err != nil {
 		return nil, fmt.Errorf("looking for this program: %w", err)
 	}
-	cmd := exec.Command(self) //nolint:gosec,noctx // it is this program; it ends with its input
+	cmd := exec.Command(self) //nolint:noctx // it is this program; it ends with its input
 	cmd.Env = append(os.Environ(), serveVariable+"="+database)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()

@@ -87,7 +87,7 @@ func streams(ctx context.Context, out io.Writer, db *server, s size, fields map[
 		if err != nil {
 			return fmt.Errorf("streaming to %d clients: %w", clients, err)
 		}
-		fmt.Fprintf(out, "%4d clients on a run of %d shards for %.1f s: server %.1f %% of a CPU, %.1f MB at most; to each client %.2f frames/s, %.0f bytes/s\n",
+		say(out, "%4d clients on a run of %d shards for %.1f s: server %.1f %% of a CPU, %.1f MB at most; to each client %.2f frames/s, %.0f bytes/s\n",
 			clients, s.shards, m.took.Seconds(), m.cpu, m.mb, m.frames, m.bytes)
 		if clients == 1 {
 			fields["sse_one_cpu_pct"], fields["sse_one_mb"] = m.cpu, m.mb
