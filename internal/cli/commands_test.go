@@ -363,3 +363,38 @@ func TestNoDatabase(t *testing.T) {
 		says(t, stderr, "no database is named", "`ax dev` has not made one")
 	}
 }
+
+// What its last stage returns nothing for has a result all the same; logs and events are one object a line.
+func TestAQuietRun(t *testing.T) {
+	quiet := flow.New("quiet", stage.New("say", func(ctx context.Context, _ struct{}) (struct{}, error) {
+		stage.Log(ctx).Info("a word", "n", 7)
+		return struct{}{}, nil
+	}))
+	x := terminal{t, pgtest.New(t).URL, []flow.Definition{quiet}}
+	x.dev()
+	var r gen.RunResult
+	x.answer(0, &r, "run", "start", "quiet", "--wait")
+	if r.State != gen.RunStateSucceeded || !r.Ended {
+		t.Errorf("the result is %+v", r)
+	}
+	stdout, _ := x.ax(0, "run", "logs", r.Run.String(), "-f")
+	says(t, stdout, "INFO  say  a word  n=7")
+	stdout, _ = x.ax(0, "run", "logs", r.Run.String(), "--json", "--tail", "1")
+	var line gen.LogLine
+	if err := json.Unmarshal([]byte(stdout), &line); err != nil || line.Message != "a word" {
+		t.Errorf("%v in %s", err, stdout)
+	}
+	stdout, _ = x.ax(0, "run", "watch", r.Run.String(), "--json")
+	var d gen.RunDetail
+	if err := json.Unmarshal([]byte(stdout), &d); err != nil || strings.Count(stdout, "\n") != 1 || d.Run.State != gen.RunStateSucceeded {
+		t.Errorf("%v in %s", err, stdout)
+	}
+	stdout, _ = x.ax(0, "run", "failures", r.Run.String())
+	says(t, stdout, "nothing of it has failed")
+	stdout, _ = x.ax(0, "shard", "show", r.Run.String(), "say")
+	says(t, stdout, "shard 0", "succeeded")
+	for want, args := range map[string][]string{"quiet": {"run", "start", "qu"}, r.Run.String(): {"run", "show", ""}, "say\t": {"run", "logs", r.Run.String(), ""}, "flow:quiet": {"run", "list", "flow:"}} {
+		stdout, _ = x.ax(0, append([]string{"__complete"}, args...)...)
+		says(t, stdout, want)
+	}
+}

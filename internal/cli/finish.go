@@ -123,7 +123,7 @@ func (s *session) wait(ctx context.Context, id uuid.UUID) (stage.RunState, error
 	patient := longWait
 	for {
 		r, err := take(s.api.GetRunResultWithResponse(ctx, id, &gen.GetRunResultParams{WaitS: &patient}))
-		if isCode(err, gen.ProblemCodeForbidden) {
+		if isCode(err, gen.ProblemCodeForbidden) || isCode(err, gen.ProblemCodeInternal) { // the state may be had all the same
 			return s.waitByState(ctx, id)
 		}
 		if err == nil && r.is.Ended {
@@ -161,7 +161,7 @@ func pauseAfter(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return ctx.Err()
-	case errors.As(err, &p) && p.Status/100 == 4 && p.Status != http.StatusTooManyRequests:
+	case errors.As(err, &p) && (p.Status/100 == 4 && p.Status != http.StatusTooManyRequests || p.Code == gen.ProblemCodeInternal):
 		return err
 	case p != nil && p.RetryAfterS != nil:
 		pause = max(pause, seconds(*p.RetryAfterS))

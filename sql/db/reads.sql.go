@@ -342,7 +342,7 @@ func (q *Queries) KeyChunks(ctx context.Context, arg KeyChunksParams) ([]KeyChun
 }
 
 const lastOutputs = `-- name: LastOutputs :many
-SELECT x.ord, (sum(octet_length(x.output)) OVER () > $1::bigint)::bool AS too_large,
+SELECT x.ord, (coalesce(sum(octet_length(x.output)) OVER (), 0) > $1::bigint)::bool AS too_large,
        (CASE WHEN sum(octet_length(x.output)) OVER () <= $1::bigint THEN x.output END)::bytea AS output
 FROM (SELECT DISTINCT ON (r.ord) r.ord, r.output FROM ax.result r
       JOIN ax.stage s ON s.run_id = r.run_id AND s.ord = r.ord AND s.generation = r.generation

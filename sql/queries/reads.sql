@@ -25,7 +25,7 @@ FROM ax.journal WHERE run_id = @run_id AND id > @after ORDER BY id LIMIT @most;
 -- name: LastOutputs :many
 -- The outputs of unsharded stages in their current generations: the newest success of each, unless they are larger together
 -- than most_bytes.
-SELECT x.ord, (sum(octet_length(x.output)) OVER () > @most_bytes::bigint)::bool AS too_large,
+SELECT x.ord, (coalesce(sum(octet_length(x.output)) OVER (), 0) > @most_bytes::bigint)::bool AS too_large,
        (CASE WHEN sum(octet_length(x.output)) OVER () <= @most_bytes::bigint THEN x.output END)::bytea AS output
 FROM (SELECT DISTINCT ON (r.ord) r.ord, r.output FROM ax.result r
       JOIN ax.stage s ON s.run_id = r.run_id AND s.ord = r.ord AND s.generation = r.generation
