@@ -373,7 +373,7 @@ func TestAQuietRun(t *testing.T) {
 	x := terminal{t, pgtest.New(t).URL, []flow.Definition{quiet}}
 	x.dev()
 	var r gen.RunResult
-	x.answer(0, &r, "run", "start", "quiet", "--wait")
+	x.answer(0, &r, "run", "start", "quiet", "--wait") // it is built in, and so registered
 	if r.State != gen.RunStateSucceeded || !r.Ended {
 		t.Errorf("the result is %+v", r)
 	}

@@ -79,6 +79,10 @@ func TestFromElsewhere(t *testing.T) {
 	x.dev()
 	url := x.server()
 	operator, viewer := x.token("nightly"), x.token("looker", "--role", "viewer", "--expires", "1h")
+	pgtest.Eventually(t, limit, func() (bool, string) { // the worker registers it
+		stdout, _ := away(t, 0, url, viewer, "flow", "list")
+		return strings.Contains(stdout, "daily-recon"), stdout
+	})
 
 	stdout, _ := away(t, 0, url, operator, "run", "start", "daily-recon", "--date", "2026-03-01", "--watch")
 	says(t, stdout, "started run", "succeeded after", "shards 300 succeeded")
