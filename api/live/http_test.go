@@ -138,7 +138,8 @@ func TestClientThatReadsNothingIsCutOff(t *testing.T) {
 
 // A thousand clients come at once, are served from a few looks and the same bytes, and leave nothing behind when they go.
 func TestThousandClientsComeAndGo(t *testing.T) {
-	s, w := overWorld(t, patient, func(c *Config) { c.Tick = 50 * time.Millisecond })
+	// A thousand at once take a busy machine longer than a client is usually let wait.
+	s, w := overWorld(t, 3*patient, func(c *Config) { c.Tick, c.Answer, c.Write = 50*time.Millisecond, 3*patient, 3*patient })
 	id := w.start("default", "a")
 	transport := &http.Transport{}
 	ctx, hangUp := context.WithCancel(context.Background())
@@ -173,7 +174,7 @@ func TestThousandClientsComeAndGo(t *testing.T) {
 			}
 		}()
 	}
-	pgtest.Eventually(t, patient, func() (bool, string) {
+	pgtest.Eventually(t, 3*patient, func() (bool, string) {
 		n := s.hub.stats.Streams.Load()
 		return n == clients, fmt.Sprintf("%d have come, and %d are gone", n, len(gone))
 	})
