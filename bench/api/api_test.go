@@ -24,7 +24,7 @@ func TestBench(t *testing.T) {
 	ctx := pgtest.Context(t, 5*time.Minute)
 	d := pgtest.New(t, pgtest.Empty())
 	db := &server{url: d.URL, close: func() {}}
-	s := size{runs: 10_000, results: 100_000, large: 500, samples: 5, clients: 10, shards: 1000, lasts: 2 * time.Second}
+	s := size{runs: 10_000, results: 100_000, days: 4, large: 500, samples: 5, clients: 10, shards: 1000, lasts: 2 * time.Second}
 	if testing.Short() {
 		s.runs, s.results = 3_000, 30_000
 	}

@@ -30,9 +30,6 @@ import (
 // made goes up when histories are made otherwise, so that old ones are not used.
 const made = 1
 
-// days is how many days the history covers.
-const days = 15
-
 // namespaces have 80, 15 and 5 percent of the runs.
 var namespaces = []string{"default", "finance", "lab"}
 
@@ -231,17 +228,17 @@ func fill(ctx context.Context, out io.Writer, dbURL string, z size) error {
 	defer conn.Release()
 	today := axsql.Day(time.Now())
 	shards := max(1, z.results/z.runs-3) // beside them a run has a plan and two single stages
-	for day := range days {
-		at := today.AddDate(0, 0, day-days)
+	for day := range z.days {
+		at := today.AddDate(0, 0, day-z.days)
 		if err := axsql.EnsurePartitions(ctx, conn, at, 0); err != nil {
 			return fmt.Errorf("making partitions: %w", err)
 		}
-		first, last := z.runs*day/days, z.runs*(day+1)/days
+		first, last := z.runs*day/z.days, z.runs*(day+1)/z.days
 		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 			// The parameters go in as settings, because a script takes none.
 			if _, err := tx.Exec(ctx, `SELECT set_config('synchronous_commit', 'off', true), set_config('bench.first', $1, true), set_config('bench.last', $2, true),
 				set_config('bench.day', $3, true), set_config('bench.shards', $4, true), set_config('bench.large', $5, true), set_config('bench.open', $6, true)`,
-				fmt.Sprint(first), fmt.Sprint(last), at.Format(time.RFC3339), fmt.Sprint(shards), fmt.Sprint(z.large), fmt.Sprint(day >= days-2)); err != nil {
+				fmt.Sprint(first), fmt.Sprint(last), at.Format(time.RFC3339), fmt.Sprint(shards), fmt.Sprint(z.large), fmt.Sprint(day >= z.days-2)); err != nil {
 				return err
 			}
 			_, err := tx.Exec(ctx, fillSQL)

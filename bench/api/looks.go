@@ -160,7 +160,7 @@ func (h *history) kinds(ctx context.Context, s size) ([]kind, error) {
 	team := func(r *rand.Rand) string { return fmt.Sprintf("tag:team=team-%d", r.IntN(40)) }
 	region := func(r *rand.Rand) string { return fmt.Sprintf("param.region:region-%d", r.IntN(20)) }
 	customer := func(r *rand.Rand) string { return fmt.Sprintf("param.customer:customer-%d", r.IntN(5000)) }
-	day := func(r *rand.Rand) string { return h.newest.AddDate(0, 0, -r.IntN(days)).Format(time.DateOnly) }
+	day := func(r *rand.Rand) string { return h.newest.AddDate(0, 0, -r.IntN(s.days)).Format(time.DateOnly) }
 	since := func(r *rand.Rand) string { return "since:" + day(r) }
 	until := func(r *rand.Rand) string { return "until:" + day(r) }
 	with := func(terms ...any) func(r *rand.Rand) string {

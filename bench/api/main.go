@@ -33,6 +33,7 @@ import (
 // size is how much is measured.
 type size struct {
 	runs, results int           // of the history
+	days          int           // that it covers
 	large         int           // shards of its largest runs
 	samples       int           // requests of each kind
 	clients       int           // of the stream
@@ -44,7 +45,7 @@ func main() {
 	if url := os.Getenv(serveVariable); url != "" {
 		os.Exit(serveMain(url))
 	}
-	s := size{large: 20_000}
+	s := size{days: 15, large: 20_000}
 	flag.IntVar(&s.runs, "runs", 1_000_000, "runs of the history")
 	flag.IntVar(&s.results, "results", 10_000_000, "about how many results the history has")
 	flag.IntVar(&s.samples, "samples", 200, "requests of each kind")
