@@ -65,9 +65,9 @@ func render(doc *openapi3.T) ([]byte, error) {
 }
 
 // made serves a file that is made at the first request.
-func made(contentType string, make func() ([]byte, error)) http.Handler {
+func made(contentType string, write func() ([]byte, error)) http.Handler {
 	ready := sync.OnceValues(func() (http.Handler, error) {
-		text, err := make()
+		text, err := write()
 		if err != nil {
 			return nil, err
 		}
