@@ -227,6 +227,27 @@ func (e MeVia) Valid() bool {
 	}
 }
 
+// Defines values for NewRunTrigger.
+const (
+	NewRunTriggerApi  NewRunTrigger = "api"
+	NewRunTriggerCli  NewRunTrigger = "cli"
+	NewRunTriggerPage NewRunTrigger = "page"
+)
+
+// Valid indicates whether the value is a known member of the NewRunTrigger enum.
+func (e NewRunTrigger) Valid() bool {
+	switch e {
+	case NewRunTriggerApi:
+		return true
+	case NewRunTriggerCli:
+		return true
+	case NewRunTriggerPage:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Outcome.
 const (
 	OutcomeFailed      Outcome = "failed"
@@ -1313,9 +1334,15 @@ type NewRun struct {
 	StartAt *time.Time        `json:"start_at,omitempty"`
 	Tags    map[string]string `json:"tags,omitempty"`
 
+	// Trigger What starts it, for people to see and to search by; api unless said
+	Trigger *NewRunTrigger `json:"trigger,omitempty"`
+
 	// Version A content version; the newest unless said
 	Version *string `json:"version,omitempty"`
 }
+
+// NewRunTrigger What starts it, for people to see and to search by; api unless said
+type NewRunTrigger string
 
 // NewToken defines model for NewToken.
 type NewToken struct {

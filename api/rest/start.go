@@ -102,7 +102,10 @@ func checkParams(g *flow.Graph, params []byte) error {
 
 // batchOf reads when the run may begin, and how long its key binds.
 func batchOf(body *gen.NewRun) (control.Batch, error) {
-	b := control.Batch{Trigger: "api"}
+	b := control.Batch{Trigger: string(gen.NewRunTriggerApi)}
+	if body.Trigger != nil {
+		b.Trigger = string(*body.Trigger)
+	}
 	switch {
 	case body.DelayS != nil && body.StartAt != nil:
 		return b, problem.Field("/start_at", "it does not go with delay_s: give one of the two")

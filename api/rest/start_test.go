@@ -57,6 +57,9 @@ func TestStartRunWithEverything(t *testing.T) {
 	want(t, "at its time", s.count(`SELECT count(*) FROM ax.ready WHERE run_id = $1 AND not_before = $2`, *later.Run, at), 1)
 	past := good[gen.StartedRun](s, http.StatusCreated, "POST", runs, `{"flow":"recon","params":{"date":"2026-11-29"},"start_at":"2001-01-01T00:00:00Z"}`)
 	want(t, "at once", s.count(`SELECT count(*) FROM ax.ready WHERE run_id = $1 AND not_before <= now()`, *past.Run), 1)
+	byHand := good[gen.StartedRun](s, http.StatusCreated, "POST", runs, `{"flow":"recon","params":{"date":"2026-11-29"},"trigger":"cli"}`)
+	want(t, "by hand", s.count(`SELECT count(*) FROM ax.run WHERE run_id = ANY(ARRAY[$1::uuid, $2::uuid]) AND trigger = CASE run_id WHEN $1 THEN 'cli' ELSE 'api' END`,
+		*byHand.Run, *past.Run), 2)
 }
 
 // Nobody is there who could run it: it is started all the same.

@@ -115,7 +115,7 @@ func answered[R answer](r R, err error) (answer, error) { return r, err }
 
 // body is what the API is asked.
 func (s *starting) body(a *app, name string) (gen.NewRun, error) {
-	body := gen.NewRun{Flow: name, Version: opt(s.version), Key: opt(s.key), KeyTtlS: opt(s.keyTTL.Seconds()), Queue: opt(s.queue), DelayS: opt(s.delay.Seconds()), DryRun: opt(s.dryRun)}
+	body := gen.NewRun{Flow: name, Trigger: opt(gen.NewRunTriggerCli), Version: opt(s.version), Key: opt(s.key), KeyTtlS: opt(s.keyTTL.Seconds()), Queue: opt(s.queue), DelayS: opt(s.delay.Seconds()), DryRun: opt(s.dryRun)}
 	switch {
 	case s.finishing.wait && s.finishing.watch:
 		return body, usagef("--wait and --watch exclude each other: --watch waits as well")
