@@ -117,11 +117,16 @@ func (a *app) serve(ctx context.Context, s serving) error {
 	}
 	defer p.Close()
 	a.introduce(d, s, p)
-	stopped := context.AfterFunc(ctx, func() {
+	told := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(told)
 		a.complain("stopping: what runs may finish first; once more stops at once")
 	})
-	defer stopped()
-	if err := p.Run(ctx); err != nil {
+	err = p.Run(ctx)
+	if !stop() {
+		<-told
+	}
+	if err != nil {
 		return err
 	}
 	a.complain("stopped")
