@@ -17,7 +17,7 @@ func TestWhyNothingRuns(t *testing.T) {
 	if !strings.HasPrefix(lines[0], "no engine has ever led this database") || !strings.HasPrefix(lines[1], "next: start an engine: `ax server`") {
 		t.Errorf("it begins with\n%s\n%s", lines[0], lines[1])
 	}
-	says(t, stdout, "run "+s.Run+" of flow daily-recon: running", "-- leader", "pull, running: no engine", "reconcile, waiting:", "started by api")
+	says(t, stdout, "run "+s.Run+" of flow daily-recon: running", "-- leader", "pull, running: no engine", "reconcile, waiting:", "started by cli")
 	stdout, _ = x.ax(0, "why", s.Run[:13]+"/reconcile")
 	says(t, stdout, "stage reconcile of run "+s.Run, "-- upstream", `all_success: of 1 upstream 1 undecided: "pull" is running`)
 	stdout, _ = x.ax(0, "why", s.Run+"/pull/0")
