@@ -116,6 +116,10 @@ func TestEveryEndOfARunIsToldOnce(t *testing.T) {
 	secret := l.hook("all", in.URL, control.WebhookEvents)
 	l.hook("fails", in.URL+"/fails", []string{"run.failed"})
 	l.hook("others", in.URL+"/others", control.WebhookEvents, "other")
+	// Another namespace hears nothing of this one's runs: the counts below would show it.
+	if _, _, err := l.p.Client().In("elsewhere").AddWebhook(l.ctx, control.NewWebhook{Name: "all", URL: in.URL, Events: control.WebhookEvents}, axflow.Who{Actor: "test"}); err != nil {
+		t.Fatal(err)
+	}
 
 	good := start(l, daily, params{Secret: "s3cret"}, axflow.Tags(map[string]string{"team": "finance"}), axflow.At(stage.P1))
 	bad := start(l, daily, params{Fail: true})
