@@ -23,6 +23,63 @@ import (
 	openapi_types "github.com/oapi-codegen/runtime/types"
 )
 
+// Defines values for AttentionKind.
+const (
+	AttentionKindCircuitOpen     AttentionKind = "circuit_open"
+	AttentionKindDeadLetters     AttentionKind = "dead_letters"
+	AttentionKindDeliveryFailing AttentionKind = "delivery_failing"
+	AttentionKindHoldOld         AttentionKind = "hold_old"
+	AttentionKindNoLeader        AttentionKind = "no_leader"
+	AttentionKindNoWorkers       AttentionKind = "no_workers"
+	AttentionKindQueuePaused     AttentionKind = "queue_paused"
+	AttentionKindQueuePressure   AttentionKind = "queue_pressure"
+	AttentionKindReplayStopped   AttentionKind = "replay_stopped"
+	AttentionKindRunLate         AttentionKind = "run_late"
+	AttentionKindRunStuck        AttentionKind = "run_stuck"
+	AttentionKindRunsFailed      AttentionKind = "runs_failed"
+	AttentionKindSwitchOff       AttentionKind = "switch_off"
+	AttentionKindWorkerDraining  AttentionKind = "worker_draining"
+	AttentionKindWorkerSilent    AttentionKind = "worker_silent"
+)
+
+// Valid indicates whether the value is a known member of the AttentionKind enum.
+func (e AttentionKind) Valid() bool {
+	switch e {
+	case AttentionKindCircuitOpen:
+		return true
+	case AttentionKindDeadLetters:
+		return true
+	case AttentionKindDeliveryFailing:
+		return true
+	case AttentionKindHoldOld:
+		return true
+	case AttentionKindNoLeader:
+		return true
+	case AttentionKindNoWorkers:
+		return true
+	case AttentionKindQueuePaused:
+		return true
+	case AttentionKindQueuePressure:
+		return true
+	case AttentionKindReplayStopped:
+		return true
+	case AttentionKindRunLate:
+		return true
+	case AttentionKindRunStuck:
+		return true
+	case AttentionKindRunsFailed:
+		return true
+	case AttentionKindSwitchOff:
+		return true
+	case AttentionKindWorkerDraining:
+		return true
+	case AttentionKindWorkerSilent:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CircuitState.
 const (
 	CircuitStateClosed   CircuitState = "closed"
@@ -278,6 +335,24 @@ func (e Outcome) Valid() bool {
 	}
 }
 
+// Defines values for OverviewWindow.
+const (
+	OverviewWindowN1h  OverviewWindow = "1h"
+	OverviewWindowN24h OverviewWindow = "24h"
+)
+
+// Valid indicates whether the value is a known member of the OverviewWindow enum.
+func (e OverviewWindow) Valid() bool {
+	switch e {
+	case OverviewWindowN1h:
+		return true
+	case OverviewWindowN24h:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Permission.
 const (
 	PermissionAccessAdmin   Permission = "access:admin"
@@ -401,6 +476,30 @@ func (e QueuePressure) Valid() bool {
 	case QueuePressurePause:
 		return true
 	case QueuePressureRefuse:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for QueueBacklogPressure.
+const (
+	QueueBacklogPressureAlert  QueueBacklogPressure = "alert"
+	QueueBacklogPressureNormal QueueBacklogPressure = "normal"
+	QueueBacklogPressurePause  QueueBacklogPressure = "pause"
+	QueueBacklogPressureRefuse QueueBacklogPressure = "refuse"
+)
+
+// Valid indicates whether the value is a known member of the QueueBacklogPressure enum.
+func (e QueueBacklogPressure) Valid() bool {
+	switch e {
+	case QueueBacklogPressureAlert:
+		return true
+	case QueueBacklogPressureNormal:
+		return true
+	case QueueBacklogPressurePause:
+		return true
+	case QueueBacklogPressureRefuse:
 		return true
 	default:
 		return false
@@ -677,6 +776,24 @@ func (e HoldVerb) Valid() bool {
 	}
 }
 
+// Defines values for GetOverviewParamsWindow.
+const (
+	GetOverviewParamsWindowN1h  GetOverviewParamsWindow = "1h"
+	GetOverviewParamsWindowN24h GetOverviewParamsWindow = "24h"
+)
+
+// Valid indicates whether the value is a known member of the GetOverviewParamsWindow enum.
+func (e GetOverviewParamsWindow) Valid() bool {
+	switch e {
+	case GetOverviewParamsWindowN1h:
+		return true
+	case GetOverviewParamsWindowN24h:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListLogsParamsLevel.
 const (
 	ListLogsParamsLevelDebug ListLogsParamsLevel = "debug"
@@ -769,6 +886,48 @@ type AttemptList struct {
 	Items      []Attempt `json:"items"`
 	NextCursor *string   `json:"next_cursor,omitempty"`
 }
+
+// AttemptSpan defines model for AttemptSpan.
+type AttemptSpan struct {
+	Attempt    int        `json:"attempt"`
+	Delivery   int        `json:"delivery"`
+	FinishedAt *time.Time `json:"finished_at,omitempty"`
+	Outcome    *Outcome   `json:"outcome,omitempty"`
+	ReadyAt    time.Time  `json:"ready_at"`
+
+	// StartedAt Of the one that runs, when it was handed out
+	StartedAt time.Time `json:"started_at"`
+}
+
+// Attention defines model for Attention.
+type Attention struct {
+	// AtLeast There are more than `count`
+	AtLeast *bool        `json:"at_least,omitempty"`
+	Circuit *CircuitName `json:"circuit,omitempty"`
+
+	// Count How many it concerns
+	Count       int           `json:"count"`
+	Fingerprint *string       `json:"fingerprint,omitempty"`
+	Flow        *string       `json:"flow,omitempty"`
+	Kind        AttentionKind `json:"kind"`
+	Queue       *string       `json:"queue,omitempty"`
+
+	// Rank 0 to 9, the most urgent first; see the operation
+	Rank    int                 `json:"rank"`
+	Replay  *openapi_types.UUID `json:"replay,omitempty"`
+	Run     *openapi_types.UUID `json:"run,omitempty"`
+	Setting *string             `json:"setting,omitempty"`
+	Since   time.Time           `json:"since"`
+	Stage   *string             `json:"stage,omitempty"`
+
+	// Text One short sentence
+	Text    string              `json:"text"`
+	Webhook *openapi_types.UUID `json:"webhook,omitempty"`
+	Worker  *openapi_types.UUID `json:"worker,omitempty"`
+}
+
+// AttentionKind defines model for Attention.Kind.
+type AttentionKind string
 
 // AuditLine defines model for AuditLine.
 type AuditLine struct {
@@ -886,6 +1045,12 @@ type CircuitList struct {
 	Items []Circuit `json:"items"`
 }
 
+// CircuitName defines model for CircuitName.
+type CircuitName struct {
+	Kind CircuitKind `json:"kind"`
+	Name string      `json:"name"`
+}
+
 // CreatedToken defines model for CreatedToken.
 type CreatedToken struct {
 	// Secret Shown this once
@@ -985,6 +1150,19 @@ type DeliveryList struct {
 	NextCursor *string    `json:"next_cursor,omitempty"`
 }
 
+// Density defines model for Density.
+type Density struct {
+	Failed []int `json:"failed"`
+
+	// Finished Attempts that ended in the step, failed ones too
+	Finished []int     `json:"finished"`
+	From     time.Time `json:"from"`
+
+	// Running Attempts that ran at the end of the step, of those that have finished since
+	Running []int   `json:"running"`
+	StepS   float64 `json:"step_s"`
+}
+
 // DiscardDead defines model for DiscardDead.
 type DiscardDead struct {
 	// DryRun Ask instead of acting; false unless said
@@ -1005,6 +1183,15 @@ type Durations struct {
 	P95S    *float64 `json:"p95_s,omitempty"`
 	P99S    *float64 `json:"p99_s,omitempty"`
 	Samples int      `json:"samples"`
+}
+
+// Eta defines model for Eta.
+type Eta struct {
+	At time.Time `json:"at"`
+
+	// Basis What it rests on, in words
+	Basis string  `json:"basis"`
+	LeftS float64 `json:"left_s"`
 }
 
 // ExplainedGroup defines model for ExplainedGroup.
@@ -1081,6 +1268,19 @@ type FlowSummary struct {
 
 	// Version Its newest content version
 	Version string `json:"version"`
+}
+
+// FlowUsual defines model for FlowUsual.
+type FlowUsual struct {
+	Flow    string  `json:"flow"`
+	P50S    float64 `json:"p50_s"`
+	P95S    float64 `json:"p95_s"`
+	Samples int     `json:"samples"`
+}
+
+// FlowUsualList defines model for FlowUsualList.
+type FlowUsualList struct {
+	Items []FlowUsual `json:"items"`
 }
 
 // FlowVersion defines model for FlowVersion.
@@ -1177,6 +1377,12 @@ type HoldList struct {
 	Items []Hold `json:"items"`
 }
 
+// Interval defines model for Interval.
+type Interval struct {
+	From  time.Time `json:"from"`
+	Until time.Time `json:"until"`
+}
+
 // JournalLine defines model for JournalLine.
 type JournalLine struct {
 	Actor string    `json:"actor"`
@@ -1215,8 +1421,30 @@ type Leader struct {
 	RenewedAt time.Time `json:"renewed_at"`
 }
 
+// LeaderFigures defines model for LeaderFigures.
+type LeaderFigures struct {
+	// BeatAgeS Since the lease was renewed
+	BeatAgeS float64 `json:"beat_age_s"`
+	Epoch    int64   `json:"epoch"`
+	Holder   string  `json:"holder"`
+
+	// Leading The lease is held
+	Leading bool `json:"leading"`
+}
+
 // Level P0 is the most urgent
 type Level string
+
+// LevelBacklog defines model for LevelBacklog.
+type LevelBacklog struct {
+	AtLeast  *bool `json:"at_least,omitempty"`
+	Depth    int   `json:"depth"`
+	InFlight int   `json:"in_flight"`
+
+	// Level P0 is the most urgent
+	Level   Level   `json:"level"`
+	OldestS float64 `json:"oldest_s"`
+}
 
 // LiveRun A run in a frame of the event stream. Fields that are left out have not changed.
 type LiveRun struct {
@@ -1371,6 +1599,34 @@ type NewWebhook struct {
 // Outcome defines model for Outcome.
 type Outcome string
 
+// Overview defines model for Overview.
+type Overview struct {
+	// At When it was read
+	At time.Time `json:"at"`
+
+	// Attention What needs a person, the most urgent first, 20 at most
+	Attention []Attention `json:"attention"`
+
+	// From Where the first step of the series begins
+	From   time.Time      `json:"from"`
+	Leader *LeaderFigures `json:"leader,omitempty"`
+
+	// Queues That hold work or are paused, the deepest first, 100 at most
+	Queues []QueueBacklog `json:"queues,omitempty"`
+
+	// Runs Counts by step, the oldest first; the last step is still going on. Tasks are counted by the workers' heartbeats and runs by the leader, some seconds later than they happen. What became of a task counts each attempt.
+	Runs  Rates `json:"runs"`
+	StepS int   `json:"step_s"`
+
+	// Tasks Counts by step, the oldest first; the last step is still going on. Tasks are counted by the workers' heartbeats and runs by the leader, some seconds later than they happen. What became of a task counts each attempt.
+	Tasks   Rates          `json:"tasks"`
+	Window  OverviewWindow `json:"window"`
+	Workers *WorkerFigures `json:"workers,omitempty"`
+}
+
+// OverviewWindow defines model for Overview.Window.
+type OverviewWindow string
+
 // PackedShards defines model for PackedShards.
 type PackedShards struct {
 	At          time.Time            `json:"at"`
@@ -1504,6 +1760,40 @@ type Queue struct {
 // QueuePressure defines model for Queue.Pressure.
 type QueuePressure string
 
+// QueueBacklog defines model for QueueBacklog.
+type QueueBacklog struct {
+	// AtLeast There are more than `depth`: counting ends at 10,000 rows a level
+	AtLeast *bool `json:"at_least,omitempty"`
+
+	// Depth Tasks that wait, delayed and backing off ones too
+	Depth int `json:"depth"`
+
+	// DrainS How long the depth takes at that rate; left out when nothing finishes, or the depth grows
+	DrainS *float64 `json:"drain_s,omitempty"`
+
+	// InFlight Tasks with workers
+	InFlight int `json:"in_flight"`
+
+	// Levels The most urgent first
+	Levels []LevelBacklog `json:"levels"`
+
+	// OldestS How long the oldest task that may be handed out has waited
+	OldestS float64 `json:"oldest_s"`
+
+	// Paused By an operator
+	Paused *bool `json:"paused,omitempty"`
+
+	// Pressure Of a queue with a capacity
+	Pressure *QueueBacklogPressure `json:"pressure,omitempty"`
+	Queue    string                `json:"queue"`
+
+	// RatePerS Attempts that finished, over the last 5 minutes
+	RatePerS float64 `json:"rate_per_s"`
+}
+
+// QueueBacklogPressure Of a queue with a capacity
+type QueueBacklogPressure string
+
 // QueueConfig defines model for QueueConfig.
 type QueueConfig struct {
 	// AlertAt 0.6 unless said
@@ -1549,8 +1839,34 @@ type QueueList struct {
 	Items []Queue `json:"items"`
 }
 
+// Rates Counts by step, the oldest first; the last step is still going on. Tasks are counted by the workers' heartbeats and runs by the leader, some seconds later than they happen. What became of a task counts each attempt.
+type Rates struct {
+	Failed    []int `json:"failed"`
+	Started   []int `json:"started"`
+	Succeeded []int `json:"succeeded"`
+}
+
 // Reason Why, for the audit and the journal
 type Reason = string
+
+// RecentParams defines model for RecentParams.
+type RecentParams struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// Params Any JSON value
+	Params Json               `json:"params"`
+	Run    openapi_types.UUID `json:"run"`
+
+	// Runs How many of the runs looked at have them
+	Runs    int      `json:"runs"`
+	State   RunState `json:"state"`
+	Trigger string   `json:"trigger"`
+}
+
+// RecentParamsList defines model for RecentParamsList.
+type RecentParamsList struct {
+	Items []RecentParams `json:"items"`
+}
 
 // Replay defines model for Replay.
 type Replay struct {
@@ -1696,6 +2012,26 @@ type RunResult struct {
 // RunState defines model for RunState.
 type RunState string
 
+// RunUsual defines model for RunUsual.
+type RunUsual struct {
+	At time.Time `json:"at"`
+
+	// ElapsedS Of this run, to its end or to `at`
+	ElapsedS float64 `json:"elapsed_s"`
+	Eta      *Eta    `json:"eta,omitempty"`
+	Flow     string  `json:"flow"`
+
+	// P50S From a run's creation to its end
+	P50S *float64 `json:"p50_s,omitempty"`
+	P95S *float64 `json:"p95_s,omitempty"`
+
+	// Samples Runs; 0: no run of the flow has succeeded lately
+	Samples int `json:"samples"`
+
+	// Stages In the order of the run's graph; stages without samples are left out
+	Stages []StageUsual `json:"stages"`
+}
+
 // Running defines model for Running.
 type Running struct {
 	Attempt int `json:"attempt"`
@@ -1824,6 +2160,32 @@ type StageDetail struct {
 	Status   StageStatus    `json:"status"`
 }
 
+// StageFailureGroup defines model for StageFailureGroup.
+type StageFailureGroup struct {
+	Attempts int `json:"attempts"`
+
+	// Dead Of these shards
+	Dead         int     `json:"dead"`
+	Example      Failure `json:"example"`
+	ExampleShard int     `json:"example_shard"`
+	Fingerprint  string  `json:"fingerprint"`
+
+	// First When the first of the attempts ended
+	First      time.Time `json:"first"`
+	Last       time.Time `json:"last"`
+	ShardCount int       `json:"shard_count"`
+
+	// Shards 100 ranges at most, and `...` for the others
+	Shards string `json:"shards"`
+}
+
+// StageFailureList defines model for StageFailureList.
+type StageFailureList struct {
+	Generation int                 `json:"generation"`
+	Items      []StageFailureGroup `json:"items"`
+	Partial    *bool               `json:"partial,omitempty"`
+}
+
 // StageKind `single`: unsharded
 type StageKind string
 
@@ -1858,6 +2220,39 @@ type StageStatus struct {
 // StageTally How many stages are in each state
 type StageTally map[string]int
 
+// StageTimeline defines model for StageTimeline.
+type StageTimeline struct {
+	// Attempts Of an unsharded stage, the oldest first; the one that runs has no end
+	Attempts []AttemptSpan `json:"attempts,omitempty"`
+
+	// BackingOff Of an unsharded stage: between a failed attempt and the next one
+	BackingOff []Interval `json:"backing_off,omitempty"`
+	Density    *Density   `json:"density,omitempty"`
+	FinishedAt *time.Time `json:"finished_at,omitempty"`
+
+	// Generation The current one; what is here is of it
+	Generation int          `json:"generation"`
+	Name       string       `json:"name"`
+	Partial    *bool        `json:"partial,omitempty"`
+	Plan       *AttemptSpan `json:"plan,omitempty"`
+	ReadyAt    *time.Time   `json:"ready_at,omitempty"`
+
+	// StartedAt The first start of a shard
+	StartedAt *time.Time `json:"started_at,omitempty"`
+	State     StageState `json:"state"`
+
+	// WaitingFrom The run's creation, or the rerun's
+	WaitingFrom time.Time `json:"waiting_from"`
+}
+
+// StageUsual defines model for StageUsual.
+type StageUsual struct {
+	// P50S From when it was ready to its end
+	P50S    float64 `json:"p50_s"`
+	Samples int     `json:"samples"`
+	Stage   string  `json:"stage"`
+}
+
 // StartedRun defines model for StartedRun.
 type StartedRun struct {
 	DryRun bool `json:"dry_run"`
@@ -1867,6 +2262,20 @@ type StartedRun struct {
 
 	// Run Left out in a dry run
 	Run *openapi_types.UUID `json:"run,omitempty"`
+}
+
+// Timeline defines model for Timeline.
+type Timeline struct {
+	// At When it was read
+	At         time.Time  `json:"at"`
+	FinishedAt *time.Time `json:"finished_at,omitempty"`
+
+	// From When the run was created
+	From time.Time          `json:"from"`
+	Run  openapi_types.UUID `json:"run"`
+
+	// Stages In the order of the run's graph
+	Stages []StageTimeline `json:"stages"`
 }
 
 // Token defines model for Token.
@@ -1969,6 +2378,26 @@ type Worker struct {
 
 // WorkerState defines model for Worker.State.
 type WorkerState string
+
+// WorkerFigures defines model for WorkerFigures.
+type WorkerFigures struct {
+	// Busy Tasks with workers, those too that they have ahead
+	Busy     int `json:"busy"`
+	Count    int `json:"count"`
+	Draining int `json:"draining"`
+
+	// OldestBeatS Age of the heartbeat that is the longest ago
+	OldestBeatS float64 `json:"oldest_beat_s"`
+
+	// Saturation busy ÷ slots, at most 1; 0 without slots
+	Saturation float64 `json:"saturation"`
+
+	// Silent Not heard of for more than 6 s
+	Silent int `json:"silent"`
+
+	// Slots Of all handlers of workers that do not drain
+	Slots int `json:"slots"`
+}
 
 // WorkerList defines model for WorkerList.
 type WorkerList struct {
@@ -2148,6 +2577,11 @@ type GetParamsSchemaParams struct {
 	Version *string `form:"version,omitempty" json:"version,omitempty"`
 }
 
+// ListRecentParamsParams defines parameters for ListRecentParams.
+type ListRecentParamsParams struct {
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // ListFlowVersionsParams defines parameters for ListFlowVersions.
 type ListFlowVersionsParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
@@ -2155,6 +2589,15 @@ type ListFlowVersionsParams struct {
 	// Cursor `next_cursor` of the page before
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
+
+// GetOverviewParams defines parameters for GetOverview.
+type GetOverviewParams struct {
+	// Window How far back the series go: 60 steps of a minute, or 96 of 15 minutes
+	Window *GetOverviewParamsWindow `form:"window,omitempty" json:"window,omitempty"`
+}
+
+// GetOverviewParamsWindow defines parameters for GetOverview.
+type GetOverviewParamsWindow string
 
 // ClearPoolParams defines parameters for ClearPool.
 type ClearPoolParams struct {
@@ -2561,6 +3004,13 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/flows/{flow}/params-schema (the `GetParamsSchema` operationId).
 	GetParamsSchema(ctx context.Context, flow FlowPath, params *GetParamsSchemaParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListRecentParams Params that runs of a flow were started with lately, each once, newest first
+	//
+	// Of the newest 200 runs. Fields that the flow declares secret, and what the server's redaction hook takes out, are replaced; params larger than 64 KiB are passed over.
+	//
+	// Corresponds with GET /api/v1/flows/{flow}/recent-params (the `ListRecentParams` operationId).
+	ListRecentParams(ctx context.Context, flow FlowPath, params *ListRecentParamsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListFlowVersions Versions of a flow, newest first
 	//
 	// Corresponds with GET /api/v1/flows/{flow}/versions (the `ListFlowVersions` operationId).
@@ -2593,6 +3043,20 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/me (the `GetMe` operationId).
 	GetMe(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetOverview Is it healthy, is it keeping up, and what needs a person
+	//
+	// Made to be asked every few seconds, whatever the database holds: figures come from small tables, counts end at a bound, and one answer serves everybody of the
+	// namespace for 2 s. `queues`, `workers` and `leader` are there for credentials that have `fleet:read`, and so is what `attention` says of the fleet.
+	//
+	// `attention` is ranked: `rank` 0 is what stops work everywhere, 9 what can wait. Among equals what concerns more comes first, then what is older.
+	//
+	// 0 `no_leader`, `no_workers` (while work waits) · 1 `switch_off` (a kill switch is engaged) · 2 `run_stuck`, `worker_silent` · 3 `circuit_open`, `queue_paused` (by pressure or by hand) ·
+	// 4 `queue_pressure`, `run_late` · 5 `dead_letters` (a group), `replay_stopped` (its canary failed) · 6 `runs_failed` (of a flow, in the last 24 h) · 7 `hold_old` (of a flow or a run, for more than an hour) ·
+	// 8 `worker_draining` (for more than 10 minutes) · 9 `delivery_failing` (a webhook's receiver takes nothing)
+	//
+	// Corresponds with GET /api/v1/overview (the `GetOverview` operationId).
+	GetOverview(ctx context.Context, params *GetOverviewParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListPools The workers' slots by handler
 	//
@@ -2779,6 +3243,13 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/runs/{run}/params (the `GetRunParams` operationId).
 	GetRunParams(ctx context.Context, run RunPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetPreviousRun The newest run of the same flow before this one that succeeded
+	//
+	// `not_found` if there is none among the 1,000 runs of the flow before this one.
+	//
+	// Corresponds with GET /api/v1/runs/{run}/previous (the `GetPreviousRun` operationId).
+	GetPreviousRun(ctx context.Context, run RunPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListRunning What runs now, with the progress that handlers report
 	//
 	// As workers' heartbeats say it, every 2 s. Tasks that have run for less are not in it, and of each worker the 1,000 that have run longest.
@@ -2818,6 +3289,13 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/runs/{run}/stages/{stage}/acts/{verb} (the `ActOnStage` operationId).
 	ActOnStage(ctx context.Context, run RunPath, stage StagePath, verb string, body ActOnStageJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GroupStageFailures Failed attempts of a stage by normalised error, the largest group first
+	//
+	// Of the stage's current generation, those that were tried again too. It reads the newest 10,000 failed attempts, and `partial` says that there were more.
+	//
+	// Corresponds with GET /api/v1/runs/{run}/stages/{stage}/failures (the `GroupStageFailures` operationId).
+	GroupStageFailures(ctx context.Context, run RunPath, stage StagePath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetOutput What a stage or one shard returned
 	//
 	// Corresponds with GET /api/v1/runs/{run}/stages/{stage}/output (the `GetOutput` operationId).
@@ -2842,6 +3320,22 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/runs/{run}/stages/{stage}/shards/{index} (the `GetShard` operationId).
 	GetShard(ctx context.Context, run RunPath, stage StagePath, index int, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetTimeline When each stage of a run waited, was ready, ran and backed off
+	//
+	// For drawing. An unsharded stage has its attempts, the newest 50; a sharded one its plan and a `density`: how many shards ran at the end of each step, and how many attempts finished and
+	// failed within it, in 200 steps at most. It is read from at most 200,000 attempts of the run, and `partial` says of a stage that there were more: its density is then that of the first of its shards.
+	//
+	// Corresponds with GET /api/v1/runs/{run}/timeline (the `GetTimeline` operationId).
+	GetTimeline(ctx context.Context, run RunPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetRunUsual What runs of this flow usually take, by stage, and when this one may end
+	//
+	// Of the newest 50 runs of the flow that succeeded. `eta` is there for a run that runs, if there is enough to say: along the longest path of what its stages
+	// usually take, and for sharded stages that run by the rate at which their shards finish. It is never before `at`.
+	//
+	// Corresponds with GET /api/v1/runs/{run}/usual (the `GetRunUsual` operationId).
+	GetRunUsual(ctx context.Context, run RunPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetServer Version, leader, and database time
 	//
@@ -2898,6 +3392,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with DELETE /api/v1/tokens/{token} (the `RevokeToken` operationId).
 	RevokeToken(ctx context.Context, token openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListUsual How long the runs of each flow usually take
+	//
+	// Of the newest 50 runs that succeeded, of those among the newest 500 of the flow. Flows without any are left out. Kept for up to a minute.
+	//
+	// Corresponds with GET /api/v1/usual (the `ListUsual` operationId).
+	ListUsual(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListWebhooks Webhooks by name
 	//
@@ -3287,6 +3788,23 @@ func (c *Client) GetParamsSchema(ctx context.Context, flow FlowPath, params *Get
 	return c.Client.Do(req)
 }
 
+// ListRecentParams Params that runs of a flow were started with lately, each once, newest first
+//
+// Of the newest 200 runs. Fields that the flow declares secret, and what the server's redaction hook takes out, are replaced; params larger than 64 KiB are passed over.
+//
+// Corresponds with GET /api/v1/flows/{flow}/recent-params (the `ListRecentParams` operationId).
+func (c *Client) ListRecentParams(ctx context.Context, flow FlowPath, params *ListRecentParamsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListRecentParamsRequest(c.Server, flow, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListFlowVersions Versions of a flow, newest first
 //
 // Corresponds with GET /api/v1/flows/{flow}/versions (the `ListFlowVersions` operationId).
@@ -3360,6 +3878,30 @@ func (c *Client) ListHolds(ctx context.Context, reqEditors ...RequestEditorFn) (
 // Corresponds with GET /api/v1/me (the `GetMe` operationId).
 func (c *Client) GetMe(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetMeRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetOverview Is it healthy, is it keeping up, and what needs a person
+//
+// Made to be asked every few seconds, whatever the database holds: figures come from small tables, counts end at a bound, and one answer serves everybody of the
+// namespace for 2 s. `queues`, `workers` and `leader` are there for credentials that have `fleet:read`, and so is what `attention` says of the fleet.
+//
+// `attention` is ranked: `rank` 0 is what stops work everywhere, 9 what can wait. Among equals what concerns more comes first, then what is older.
+//
+// 0 `no_leader`, `no_workers` (while work waits) · 1 `switch_off` (a kill switch is engaged) · 2 `run_stuck`, `worker_silent` · 3 `circuit_open`, `queue_paused` (by pressure or by hand) ·
+// 4 `queue_pressure`, `run_late` · 5 `dead_letters` (a group), `replay_stopped` (its canary failed) · 6 `runs_failed` (of a flow, in the last 24 h) · 7 `hold_old` (of a flow or a run, for more than an hour) ·
+// 8 `worker_draining` (for more than 10 minutes) · 9 `delivery_failing` (a webhook's receiver takes nothing)
+//
+// Corresponds with GET /api/v1/overview (the `GetOverview` operationId).
+func (c *Client) GetOverview(ctx context.Context, params *GetOverviewParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetOverviewRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -3815,6 +4357,23 @@ func (c *Client) GetRunParams(ctx context.Context, run RunPath, reqEditors ...Re
 	return c.Client.Do(req)
 }
 
+// GetPreviousRun The newest run of the same flow before this one that succeeded
+//
+// `not_found` if there is none among the 1,000 runs of the flow before this one.
+//
+// Corresponds with GET /api/v1/runs/{run}/previous (the `GetPreviousRun` operationId).
+func (c *Client) GetPreviousRun(ctx context.Context, run RunPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPreviousRunRequest(c.Server, run)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListRunning What runs now, with the progress that handlers report
 //
 // As workers' heartbeats say it, every 2 s. Tasks that have run for less are not in it, and of each worker the 1,000 that have run longest.
@@ -3904,6 +4463,23 @@ func (c *Client) ActOnStage(ctx context.Context, run RunPath, stage StagePath, v
 	return c.Client.Do(req)
 }
 
+// GroupStageFailures Failed attempts of a stage by normalised error, the largest group first
+//
+// Of the stage's current generation, those that were tried again too. It reads the newest 10,000 failed attempts, and `partial` says that there were more.
+//
+// Corresponds with GET /api/v1/runs/{run}/stages/{stage}/failures (the `GroupStageFailures` operationId).
+func (c *Client) GroupStageFailures(ctx context.Context, run RunPath, stage StagePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGroupStageFailuresRequest(c.Server, run, stage)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetOutput What a stage or one shard returned
 //
 // Corresponds with GET /api/v1/runs/{run}/stages/{stage}/output (the `GetOutput` operationId).
@@ -3959,6 +4535,42 @@ func (c *Client) PackShards(ctx context.Context, run RunPath, stage StagePath, p
 // Corresponds with GET /api/v1/runs/{run}/stages/{stage}/shards/{index} (the `GetShard` operationId).
 func (c *Client) GetShard(ctx context.Context, run RunPath, stage StagePath, index int, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetShardRequest(c.Server, run, stage, index)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetTimeline When each stage of a run waited, was ready, ran and backed off
+//
+// For drawing. An unsharded stage has its attempts, the newest 50; a sharded one its plan and a `density`: how many shards ran at the end of each step, and how many attempts finished and
+// failed within it, in 200 steps at most. It is read from at most 200,000 attempts of the run, and `partial` says of a stage that there were more: its density is then that of the first of its shards.
+//
+// Corresponds with GET /api/v1/runs/{run}/timeline (the `GetTimeline` operationId).
+func (c *Client) GetTimeline(ctx context.Context, run RunPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetTimelineRequest(c.Server, run)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetRunUsual What runs of this flow usually take, by stage, and when this one may end
+//
+// Of the newest 50 runs of the flow that succeeded. `eta` is there for a run that runs, if there is enough to say: along the longest path of what its stages
+// usually take, and for sharded stages that run by the rate at which their shards finish. It is never before `at`.
+//
+// Corresponds with GET /api/v1/runs/{run}/usual (the `GetRunUsual` operationId).
+func (c *Client) GetRunUsual(ctx context.Context, run RunPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetRunUsualRequest(c.Server, run)
 	if err != nil {
 		return nil, err
 	}
@@ -4095,6 +4707,23 @@ func (c *Client) CreateToken(ctx context.Context, body CreateTokenJSONRequestBod
 // Corresponds with DELETE /api/v1/tokens/{token} (the `RevokeToken` operationId).
 func (c *Client) RevokeToken(ctx context.Context, token openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRevokeTokenRequest(c.Server, token)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListUsual How long the runs of each flow usually take
+//
+// Of the newest 50 runs that succeeded, of those among the newest 500 of the flow. Flows without any are left out. Kept for up to a minute.
+//
+// Corresponds with GET /api/v1/usual (the `ListUsual` operationId).
+func (c *Client) ListUsual(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListUsualRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -5299,6 +5928,67 @@ func NewGetParamsSchemaRequest(server string, flow FlowPath, params *GetParamsSc
 	return req, nil
 }
 
+// NewListRecentParamsRequest constructs an http.Request for the ListRecentParams method
+func NewListRecentParamsRequest(server string, flow FlowPath, params *ListRecentParamsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "flow", flow, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/flows/%s/recent-params", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListFlowVersionsRequest constructs an http.Request for the ListFlowVersions method
 func NewListFlowVersionsRequest(server string, flow FlowPath, params *ListFlowVersionsParams) (*http.Request, error) {
 	var err error
@@ -5470,6 +6160,60 @@ func NewGetMeRequest(server string) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetOverviewRequest constructs an http.Request for the GetOverview method
+func NewGetOverviewRequest(server string, params *GetOverviewParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/overview")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Window != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "window", *params.Window, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -6651,6 +7395,40 @@ func NewGetRunParamsRequest(server string, run RunPath) (*http.Request, error) {
 	return req, nil
 }
 
+// NewGetPreviousRunRequest constructs an http.Request for the GetPreviousRun method
+func NewGetPreviousRunRequest(server string, run RunPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "run", run, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/runs/%s/previous", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListRunningRequest constructs an http.Request for the ListRunning method
 func NewListRunningRequest(server string, run RunPath, params *ListRunningParams) (*http.Request, error) {
 	var err error
@@ -6883,6 +7661,47 @@ func NewActOnStageRequestWithBody(server string, run RunPath, stage StagePath, v
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGroupStageFailuresRequest constructs an http.Request for the GroupStageFailures method
+func NewGroupStageFailuresRequest(server string, run RunPath, stage StagePath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "run", run, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "stage", stage, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/runs/%s/stages/%s/failures", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -7175,6 +7994,74 @@ func NewGetShardRequest(server string, run RunPath, stage StagePath, index int) 
 	return req, nil
 }
 
+// NewGetTimelineRequest constructs an http.Request for the GetTimeline method
+func NewGetTimelineRequest(server string, run RunPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "run", run, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/runs/%s/timeline", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetRunUsualRequest constructs an http.Request for the GetRunUsual method
+func NewGetRunUsualRequest(server string, run RunPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "run", run, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/runs/%s/usual", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetServerRequest constructs an http.Request for the GetServer method
 func NewGetServerRequest(server string) (*http.Request, error) {
 	var err error
@@ -7409,6 +8296,33 @@ func NewRevokeTokenRequest(server string, token openapi_types.UUID) (*http.Reque
 	}
 
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListUsualRequest constructs an http.Request for the ListUsual method
+func NewListUsualRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/usual")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -8041,6 +8955,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/flows/{flow}/params-schema (the `GetParamsSchema` operationId).
 	GetParamsSchemaWithResponse(ctx context.Context, flow FlowPath, params *GetParamsSchemaParams, reqEditors ...RequestEditorFn) (*GetParamsSchemaResponse, error)
 
+	// ListRecentParamsWithResponse Params that runs of a flow were started with lately, each once, newest first
+	//
+	// Of the newest 200 runs. Fields that the flow declares secret, and what the server's redaction hook takes out, are replaced; params larger than 64 KiB are passed over.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/flows/{flow}/recent-params (the `ListRecentParams` operationId).
+	ListRecentParamsWithResponse(ctx context.Context, flow FlowPath, params *ListRecentParamsParams, reqEditors ...RequestEditorFn) (*ListRecentParamsResponse, error)
+
 	// ListFlowVersionsWithResponse Versions of a flow, newest first
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -8079,6 +9002,22 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/me (the `GetMe` operationId).
 	GetMeWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetMeResponse, error)
+
+	// GetOverviewWithResponse Is it healthy, is it keeping up, and what needs a person
+	//
+	// Made to be asked every few seconds, whatever the database holds: figures come from small tables, counts end at a bound, and one answer serves everybody of the
+	// namespace for 2 s. `queues`, `workers` and `leader` are there for credentials that have `fleet:read`, and so is what `attention` says of the fleet.
+	//
+	// `attention` is ranked: `rank` 0 is what stops work everywhere, 9 what can wait. Among equals what concerns more comes first, then what is older.
+	//
+	// 0 `no_leader`, `no_workers` (while work waits) · 1 `switch_off` (a kill switch is engaged) · 2 `run_stuck`, `worker_silent` · 3 `circuit_open`, `queue_paused` (by pressure or by hand) ·
+	// 4 `queue_pressure`, `run_late` · 5 `dead_letters` (a group), `replay_stopped` (its canary failed) · 6 `runs_failed` (of a flow, in the last 24 h) · 7 `hold_old` (of a flow or a run, for more than an hour) ·
+	// 8 `worker_draining` (for more than 10 minutes) · 9 `delivery_failing` (a webhook's receiver takes nothing)
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/overview (the `GetOverview` operationId).
+	GetOverviewWithResponse(ctx context.Context, params *GetOverviewParams, reqEditors ...RequestEditorFn) (*GetOverviewResponse, error)
 
 	// ListPoolsWithResponse The workers' slots by handler
 	//
@@ -8293,6 +9232,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/runs/{run}/params (the `GetRunParams` operationId).
 	GetRunParamsWithResponse(ctx context.Context, run RunPath, reqEditors ...RequestEditorFn) (*GetRunParamsResponse, error)
 
+	// GetPreviousRunWithResponse The newest run of the same flow before this one that succeeded
+	//
+	// `not_found` if there is none among the 1,000 runs of the flow before this one.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/runs/{run}/previous (the `GetPreviousRun` operationId).
+	GetPreviousRunWithResponse(ctx context.Context, run RunPath, reqEditors ...RequestEditorFn) (*GetPreviousRunResponse, error)
+
 	// ListRunningWithResponse What runs now, with the progress that handlers report
 	//
 	// As workers' heartbeats say it, every 2 s. Tasks that have run for less are not in it, and of each worker the 1,000 that have run longest.
@@ -8338,6 +9286,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/runs/{run}/stages/{stage}/acts/{verb} (the `ActOnStage` operationId).
 	ActOnStageWithResponse(ctx context.Context, run RunPath, stage StagePath, verb string, body ActOnStageJSONRequestBody, reqEditors ...RequestEditorFn) (*ActOnStageResponse, error)
 
+	// GroupStageFailuresWithResponse Failed attempts of a stage by normalised error, the largest group first
+	//
+	// Of the stage's current generation, those that were tried again too. It reads the newest 10,000 failed attempts, and `partial` says that there were more.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/runs/{run}/stages/{stage}/failures (the `GroupStageFailures` operationId).
+	GroupStageFailuresWithResponse(ctx context.Context, run RunPath, stage StagePath, reqEditors ...RequestEditorFn) (*GroupStageFailuresResponse, error)
+
 	// GetOutputWithResponse What a stage or one shard returned
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -8370,6 +9327,26 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/runs/{run}/stages/{stage}/shards/{index} (the `GetShard` operationId).
 	GetShardWithResponse(ctx context.Context, run RunPath, stage StagePath, index int, reqEditors ...RequestEditorFn) (*GetShardResponse, error)
+
+	// GetTimelineWithResponse When each stage of a run waited, was ready, ran and backed off
+	//
+	// For drawing. An unsharded stage has its attempts, the newest 50; a sharded one its plan and a `density`: how many shards ran at the end of each step, and how many attempts finished and
+	// failed within it, in 200 steps at most. It is read from at most 200,000 attempts of the run, and `partial` says of a stage that there were more: its density is then that of the first of its shards.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/runs/{run}/timeline (the `GetTimeline` operationId).
+	GetTimelineWithResponse(ctx context.Context, run RunPath, reqEditors ...RequestEditorFn) (*GetTimelineResponse, error)
+
+	// GetRunUsualWithResponse What runs of this flow usually take, by stage, and when this one may end
+	//
+	// Of the newest 50 runs of the flow that succeeded. `eta` is there for a run that runs, if there is enough to say: along the longest path of what its stages
+	// usually take, and for sharded stages that run by the rate at which their shards finish. It is never before `at`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/runs/{run}/usual (the `GetRunUsual` operationId).
+	GetRunUsualWithResponse(ctx context.Context, run RunPath, reqEditors ...RequestEditorFn) (*GetRunUsualResponse, error)
 
 	// GetServerWithResponse Version, leader, and database time
 	//
@@ -8434,6 +9411,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with DELETE /api/v1/tokens/{token} (the `RevokeToken` operationId).
 	RevokeTokenWithResponse(ctx context.Context, token openapi_types.UUID, reqEditors ...RequestEditorFn) (*RevokeTokenResponse, error)
+
+	// ListUsualWithResponse How long the runs of each flow usually take
+	//
+	// Of the newest 50 runs that succeeded, of those among the newest 500 of the flow. Flows without any are left out. Kept for up to a minute.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/usual (the `ListUsual` operationId).
+	ListUsualWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListUsualResponse, error)
 
 	// ListWebhooksWithResponse Webhooks by name
 	//
@@ -9263,6 +10249,61 @@ func (r GetParamsSchemaResponse) ContentType() string {
 	return ""
 }
 
+// ListRecentParamsResponseDefaultHeaders the declared response headers of an HTTP default response for ListRecentParams
+type ListRecentParamsResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListRecentParamsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RecentParamsList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refused
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListRecentParamsResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListRecentParamsResponse) GetJSON200() *RecentParamsList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListRecentParamsResponse) GetApplicationproblemJSONDefault() *Refused {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListRecentParamsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListRecentParamsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListRecentParamsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListRecentParamsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListFlowVersionsResponseDefaultHeaders the declared response headers of an HTTP default response for ListFlowVersions
 type ListFlowVersionsResponseDefaultHeaders struct {
 	RetryAfter *int
@@ -9477,6 +10518,61 @@ func (r GetMeResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetMeResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetOverviewResponseDefaultHeaders the declared response headers of an HTTP default response for GetOverview
+type GetOverviewResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type GetOverviewResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Overview
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refused
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetOverviewResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetOverviewResponse) GetJSON200() *Overview {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetOverviewResponse) GetApplicationproblemJSONDefault() *Refused {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetOverviewResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetOverviewResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetOverviewResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetOverviewResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -10590,6 +11686,61 @@ func (r GetRunParamsResponse) ContentType() string {
 	return ""
 }
 
+// GetPreviousRunResponseDefaultHeaders the declared response headers of an HTTP default response for GetPreviousRun
+type GetPreviousRunResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type GetPreviousRunResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Run
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refused
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetPreviousRunResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetPreviousRunResponse) GetJSON200() *Run {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetPreviousRunResponse) GetApplicationproblemJSONDefault() *Refused {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetPreviousRunResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPreviousRunResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPreviousRunResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetPreviousRunResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListRunningResponseDefaultHeaders the declared response headers of an HTTP default response for ListRunning
 type ListRunningResponseDefaultHeaders struct {
 	RetryAfter *int
@@ -10810,6 +11961,61 @@ func (r ActOnStageResponse) ContentType() string {
 	return ""
 }
 
+// GroupStageFailuresResponseDefaultHeaders the declared response headers of an HTTP default response for GroupStageFailures
+type GroupStageFailuresResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type GroupStageFailuresResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *StageFailureList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refused
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GroupStageFailuresResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GroupStageFailuresResponse) GetJSON200() *StageFailureList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GroupStageFailuresResponse) GetApplicationproblemJSONDefault() *Refused {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GroupStageFailuresResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GroupStageFailuresResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GroupStageFailuresResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GroupStageFailuresResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // GetOutputResponseDefaultHeaders the declared response headers of an HTTP default response for GetOutput
 type GetOutputResponseDefaultHeaders struct {
 	RetryAfter *int
@@ -11024,6 +12230,116 @@ func (r GetShardResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetShardResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetTimelineResponseDefaultHeaders the declared response headers of an HTTP default response for GetTimeline
+type GetTimelineResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type GetTimelineResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Timeline
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refused
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetTimelineResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetTimelineResponse) GetJSON200() *Timeline {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetTimelineResponse) GetApplicationproblemJSONDefault() *Refused {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetTimelineResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetTimelineResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetTimelineResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetTimelineResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetRunUsualResponseDefaultHeaders the declared response headers of an HTTP default response for GetRunUsual
+type GetRunUsualResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type GetRunUsualResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RunUsual
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refused
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *GetRunUsualResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetRunUsualResponse) GetJSON200() *RunUsual {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetRunUsualResponse) GetApplicationproblemJSONDefault() *Refused {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetRunUsualResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetRunUsualResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetRunUsualResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetRunUsualResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -11347,6 +12663,61 @@ func (r RevokeTokenResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r RevokeTokenResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListUsualResponseDefaultHeaders the declared response headers of an HTTP default response for ListUsual
+type ListUsualResponseDefaultHeaders struct {
+	RetryAfter *int
+}
+
+type ListUsualResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *FlowUsualList
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Refused
+	// HeadersDefault the parsed response headers for an HTTP default response
+	HeadersDefault *ListUsualResponseDefaultHeaders
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListUsualResponse) GetJSON200() *FlowUsualList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListUsualResponse) GetApplicationproblemJSONDefault() *Refused {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListUsualResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListUsualResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListUsualResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListUsualResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -12202,6 +13573,21 @@ func (c *ClientWithResponses) GetParamsSchemaWithResponse(ctx context.Context, f
 	return ParseGetParamsSchemaResponse(rsp)
 }
 
+// ListRecentParamsWithResponse Params that runs of a flow were started with lately, each once, newest first
+//
+// Of the newest 200 runs. Fields that the flow declares secret, and what the server's redaction hook takes out, are replaced; params larger than 64 KiB are passed over.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/flows/{flow}/recent-params (the `ListRecentParams` operationId).
+func (c *ClientWithResponses) ListRecentParamsWithResponse(ctx context.Context, flow FlowPath, params *ListRecentParamsParams, reqEditors ...RequestEditorFn) (*ListRecentParamsResponse, error) {
+	rsp, err := c.ListRecentParams(ctx, flow, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListRecentParamsResponse(rsp)
+}
+
 // ListFlowVersionsWithResponse Versions of a flow, newest first
 //
 // Returns a wrapper object for the known response body format(s).
@@ -12269,6 +13655,28 @@ func (c *ClientWithResponses) GetMeWithResponse(ctx context.Context, reqEditors 
 		return nil, err
 	}
 	return ParseGetMeResponse(rsp)
+}
+
+// GetOverviewWithResponse Is it healthy, is it keeping up, and what needs a person
+//
+// Made to be asked every few seconds, whatever the database holds: figures come from small tables, counts end at a bound, and one answer serves everybody of the
+// namespace for 2 s. `queues`, `workers` and `leader` are there for credentials that have `fleet:read`, and so is what `attention` says of the fleet.
+//
+// `attention` is ranked: `rank` 0 is what stops work everywhere, 9 what can wait. Among equals what concerns more comes first, then what is older.
+//
+// 0 `no_leader`, `no_workers` (while work waits) · 1 `switch_off` (a kill switch is engaged) · 2 `run_stuck`, `worker_silent` · 3 `circuit_open`, `queue_paused` (by pressure or by hand) ·
+// 4 `queue_pressure`, `run_late` · 5 `dead_letters` (a group), `replay_stopped` (its canary failed) · 6 `runs_failed` (of a flow, in the last 24 h) · 7 `hold_old` (of a flow or a run, for more than an hour) ·
+// 8 `worker_draining` (for more than 10 minutes) · 9 `delivery_failing` (a webhook's receiver takes nothing)
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/overview (the `GetOverview` operationId).
+func (c *ClientWithResponses) GetOverviewWithResponse(ctx context.Context, params *GetOverviewParams, reqEditors ...RequestEditorFn) (*GetOverviewResponse, error) {
+	rsp, err := c.GetOverview(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetOverviewResponse(rsp)
 }
 
 // ListPoolsWithResponse The workers' slots by handler
@@ -12640,6 +14048,21 @@ func (c *ClientWithResponses) GetRunParamsWithResponse(ctx context.Context, run 
 	return ParseGetRunParamsResponse(rsp)
 }
 
+// GetPreviousRunWithResponse The newest run of the same flow before this one that succeeded
+//
+// `not_found` if there is none among the 1,000 runs of the flow before this one.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/runs/{run}/previous (the `GetPreviousRun` operationId).
+func (c *ClientWithResponses) GetPreviousRunWithResponse(ctx context.Context, run RunPath, reqEditors ...RequestEditorFn) (*GetPreviousRunResponse, error) {
+	rsp, err := c.GetPreviousRun(ctx, run, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPreviousRunResponse(rsp)
+}
+
 // ListRunningWithResponse What runs now, with the progress that handlers report
 //
 // As workers' heartbeats say it, every 2 s. Tasks that have run for less are not in it, and of each worker the 1,000 that have run longest.
@@ -12715,6 +14138,21 @@ func (c *ClientWithResponses) ActOnStageWithResponse(ctx context.Context, run Ru
 	return ParseActOnStageResponse(rsp)
 }
 
+// GroupStageFailuresWithResponse Failed attempts of a stage by normalised error, the largest group first
+//
+// Of the stage's current generation, those that were tried again too. It reads the newest 10,000 failed attempts, and `partial` says that there were more.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/runs/{run}/stages/{stage}/failures (the `GroupStageFailures` operationId).
+func (c *ClientWithResponses) GroupStageFailuresWithResponse(ctx context.Context, run RunPath, stage StagePath, reqEditors ...RequestEditorFn) (*GroupStageFailuresResponse, error) {
+	rsp, err := c.GroupStageFailures(ctx, run, stage, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGroupStageFailuresResponse(rsp)
+}
+
 // GetOutputWithResponse What a stage or one shard returned
 //
 // Returns a wrapper object for the known response body format(s).
@@ -12770,6 +14208,38 @@ func (c *ClientWithResponses) GetShardWithResponse(ctx context.Context, run RunP
 		return nil, err
 	}
 	return ParseGetShardResponse(rsp)
+}
+
+// GetTimelineWithResponse When each stage of a run waited, was ready, ran and backed off
+//
+// For drawing. An unsharded stage has its attempts, the newest 50; a sharded one its plan and a `density`: how many shards ran at the end of each step, and how many attempts finished and
+// failed within it, in 200 steps at most. It is read from at most 200,000 attempts of the run, and `partial` says of a stage that there were more: its density is then that of the first of its shards.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/runs/{run}/timeline (the `GetTimeline` operationId).
+func (c *ClientWithResponses) GetTimelineWithResponse(ctx context.Context, run RunPath, reqEditors ...RequestEditorFn) (*GetTimelineResponse, error) {
+	rsp, err := c.GetTimeline(ctx, run, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetTimelineResponse(rsp)
+}
+
+// GetRunUsualWithResponse What runs of this flow usually take, by stage, and when this one may end
+//
+// Of the newest 50 runs of the flow that succeeded. `eta` is there for a run that runs, if there is enough to say: along the longest path of what its stages
+// usually take, and for sharded stages that run by the rate at which their shards finish. It is never before `at`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/runs/{run}/usual (the `GetRunUsual` operationId).
+func (c *ClientWithResponses) GetRunUsualWithResponse(ctx context.Context, run RunPath, reqEditors ...RequestEditorFn) (*GetRunUsualResponse, error) {
+	rsp, err := c.GetRunUsual(ctx, run, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetRunUsualResponse(rsp)
 }
 
 // GetServerWithResponse Version, leader, and database time
@@ -12882,6 +14352,21 @@ func (c *ClientWithResponses) RevokeTokenWithResponse(ctx context.Context, token
 		return nil, err
 	}
 	return ParseRevokeTokenResponse(rsp)
+}
+
+// ListUsualWithResponse How long the runs of each flow usually take
+//
+// Of the newest 50 runs that succeeded, of those among the newest 500 of the flow. Flows without any are left out. Kept for up to a minute.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/usual (the `ListUsual` operationId).
+func (c *ClientWithResponses) ListUsualWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListUsualResponse, error) {
+	rsp, err := c.ListUsual(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListUsualResponse(rsp)
 }
 
 // ListWebhooksWithResponse Webhooks by name
@@ -13678,6 +15163,52 @@ func ParseGetParamsSchemaResponse(rsp *http.Response) (*GetParamsSchemaResponse,
 	return response, nil
 }
 
+// ParseListRecentParamsResponse parses an HTTP response from a ListRecentParamsWithResponse call
+func ParseListRecentParamsResponse(rsp *http.Response) (*ListRecentParamsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListRecentParamsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RecentParamsList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refused
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListRecentParamsResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
 // ParseListFlowVersionsResponse parses an HTTP response from a ListFlowVersionsWithResponse call
 func ParseListFlowVersionsResponse(rsp *http.Response) (*ListFlowVersionsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -13849,6 +15380,52 @@ func ParseGetMeResponse(rsp *http.Response) (*GetMeResponse, error) {
 	switch {
 	case true:
 		var headers GetMeResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetOverviewResponse parses an HTTP response from a GetOverviewWithResponse call
+func ParseGetOverviewResponse(rsp *http.Response) (*GetOverviewResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetOverviewResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Overview
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refused
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers GetOverviewResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -14789,6 +16366,52 @@ func ParseGetRunParamsResponse(rsp *http.Response) (*GetRunParamsResponse, error
 	return response, nil
 }
 
+// ParseGetPreviousRunResponse parses an HTTP response from a GetPreviousRunWithResponse call
+func ParseGetPreviousRunResponse(rsp *http.Response) (*GetPreviousRunResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPreviousRunResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Run
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refused
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers GetPreviousRunResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
 // ParseListRunningResponse parses an HTTP response from a ListRunningWithResponse call
 func ParseListRunningResponse(rsp *http.Response) (*ListRunningResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -14973,6 +16596,52 @@ func ParseActOnStageResponse(rsp *http.Response) (*ActOnStageResponse, error) {
 	return response, nil
 }
 
+// ParseGroupStageFailuresResponse parses an HTTP response from a GroupStageFailuresWithResponse call
+func ParseGroupStageFailuresResponse(rsp *http.Response) (*GroupStageFailuresResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GroupStageFailuresResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest StageFailureList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refused
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers GroupStageFailuresResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
 // ParseGetOutputResponse parses an HTTP response from a GetOutputWithResponse call
 func ParseGetOutputResponse(rsp *http.Response) (*GetOutputResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -15144,6 +16813,98 @@ func ParseGetShardResponse(rsp *http.Response) (*GetShardResponse, error) {
 	switch {
 	case true:
 		var headers GetShardResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetTimelineResponse parses an HTTP response from a GetTimelineWithResponse call
+func ParseGetTimelineResponse(rsp *http.Response) (*GetTimelineResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetTimelineResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Timeline
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refused
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers GetTimelineResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetRunUsualResponse parses an HTTP response from a GetRunUsualWithResponse call
+func ParseGetRunUsualResponse(rsp *http.Response) (*GetRunUsualResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetRunUsualResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RunUsual
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refused
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers GetRunUsualResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -15416,6 +17177,52 @@ func ParseRevokeTokenResponse(rsp *http.Response) (*RevokeTokenResponse, error) 
 	switch {
 	case true:
 		var headers RevokeTokenResponseDefaultHeaders
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.HeadersDefault = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListUsualResponse parses an HTTP response from a ListUsualWithResponse call
+func ParseListUsualResponse(rsp *http.Response) (*ListUsualResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListUsualResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest FlowUsualList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Refused
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case true:
+		var headers ListUsualResponseDefaultHeaders
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
@@ -15951,6 +17758,9 @@ type ServerInterface interface {
 	// GetParamsSchema The JSON Schema (2020-12) of a flow's params
 	// (GET /api/v1/flows/{flow}/params-schema)
 	GetParamsSchema(ctx echo.Context, flow FlowPath, params GetParamsSchemaParams) error
+	// ListRecentParams Params that runs of a flow were started with lately, each once, newest first
+	// (GET /api/v1/flows/{flow}/recent-params)
+	ListRecentParams(ctx echo.Context, flow FlowPath, params ListRecentParamsParams) error
 	// ListFlowVersions Versions of a flow, newest first
 	// (GET /api/v1/flows/{flow}/versions)
 	ListFlowVersions(ctx echo.Context, flow FlowPath, params ListFlowVersionsParams) error
@@ -15963,6 +17773,9 @@ type ServerInterface interface {
 	// GetMe Who the credential is, and what it may do
 	// (GET /api/v1/me)
 	GetMe(ctx echo.Context) error
+	// GetOverview Is it healthy, is it keeping up, and what needs a person
+	// (GET /api/v1/overview)
+	GetOverview(ctx echo.Context, params GetOverviewParams) error
 	// ListPools The workers' slots by handler
 	// (GET /api/v1/pools)
 	ListPools(ctx echo.Context) error
@@ -16023,6 +17836,9 @@ type ServerInterface interface {
 	// GetRunParams The params that a run was started with
 	// (GET /api/v1/runs/{run}/params)
 	GetRunParams(ctx echo.Context, run RunPath) error
+	// GetPreviousRun The newest run of the same flow before this one that succeeded
+	// (GET /api/v1/runs/{run}/previous)
+	GetPreviousRun(ctx echo.Context, run RunPath) error
 	// ListRunning What runs now, with the progress that handlers report
 	// (GET /api/v1/runs/{run}/progress)
 	ListRunning(ctx echo.Context, run RunPath, params ListRunningParams) error
@@ -16035,6 +17851,9 @@ type ServerInterface interface {
 	// ActOnStage Steer a stage, or some of its shards
 	// (POST /api/v1/runs/{run}/stages/{stage}/acts/{verb})
 	ActOnStage(ctx echo.Context, run RunPath, stage StagePath, verb string) error
+	// GroupStageFailures Failed attempts of a stage by normalised error, the largest group first
+	// (GET /api/v1/runs/{run}/stages/{stage}/failures)
+	GroupStageFailures(ctx echo.Context, run RunPath, stage StagePath) error
 	// GetOutput What a stage or one shard returned
 	// (GET /api/v1/runs/{run}/stages/{stage}/output)
 	GetOutput(ctx echo.Context, run RunPath, stage StagePath, params GetOutputParams) error
@@ -16047,6 +17866,12 @@ type ServerInterface interface {
 	// GetShard One task with all its attempts
 	// (GET /api/v1/runs/{run}/stages/{stage}/shards/{index})
 	GetShard(ctx echo.Context, run RunPath, stage StagePath, index int) error
+	// GetTimeline When each stage of a run waited, was ready, ran and backed off
+	// (GET /api/v1/runs/{run}/timeline)
+	GetTimeline(ctx echo.Context, run RunPath) error
+	// GetRunUsual What runs of this flow usually take, by stage, and when this one may end
+	// (GET /api/v1/runs/{run}/usual)
+	GetRunUsual(ctx echo.Context, run RunPath) error
 	// GetServer Version, leader, and database time
 	// (GET /api/v1/server)
 	GetServer(ctx echo.Context) error
@@ -16065,6 +17890,9 @@ type ServerInterface interface {
 	// RevokeToken Revoke a token, at once
 	// (DELETE /api/v1/tokens/{token})
 	RevokeToken(ctx echo.Context, token openapi_types.UUID) error
+	// ListUsual How long the runs of each flow usually take
+	// (GET /api/v1/usual)
+	ListUsual(ctx echo.Context) error
 	// ListWebhooks Webhooks by name
 	// (GET /api/v1/webhooks)
 	ListWebhooks(ctx echo.Context) error
@@ -16517,6 +18345,31 @@ func (w *ServerInterfaceWrapper) GetParamsSchema(ctx echo.Context) error {
 	return err
 }
 
+// ListRecentParams converts echo context to params.
+func (w *ServerInterfaceWrapper) ListRecentParams(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "flow" -------------
+	var flow FlowPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "flow", ctx.Param("flow"), &flow, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter flow: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListRecentParamsParams
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListRecentParams(ctx, flow, params)
+	return err
+}
+
 // ListFlowVersions converts echo context to params.
 func (w *ServerInterfaceWrapper) ListFlowVersions(ctx echo.Context) error {
 	var err error
@@ -16588,6 +18441,24 @@ func (w *ServerInterfaceWrapper) GetMe(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.GetMe(ctx)
+	return err
+}
+
+// GetOverview converts echo context to params.
+func (w *ServerInterfaceWrapper) GetOverview(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetOverviewParams
+	// ------------- Optional query parameter "window" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "window", ctx.QueryParams(), &params.Window, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter window: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetOverview(ctx, params)
 	return err
 }
 
@@ -17099,6 +18970,22 @@ func (w *ServerInterfaceWrapper) GetRunParams(ctx echo.Context) error {
 	return err
 }
 
+// GetPreviousRun converts echo context to params.
+func (w *ServerInterfaceWrapper) GetPreviousRun(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "run" -------------
+	var run RunPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "run", ctx.Param("run"), &run, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter run: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetPreviousRun(ctx, run)
+	return err
+}
+
 // ListRunning converts echo context to params.
 func (w *ServerInterfaceWrapper) ListRunning(ctx echo.Context) error {
 	var err error
@@ -17209,6 +19096,30 @@ func (w *ServerInterfaceWrapper) ActOnStage(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ActOnStage(ctx, run, stage, verb)
+	return err
+}
+
+// GroupStageFailures converts echo context to params.
+func (w *ServerInterfaceWrapper) GroupStageFailures(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "run" -------------
+	var run RunPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "run", ctx.Param("run"), &run, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter run: %s", err))
+	}
+
+	// ------------- Path parameter "stage" -------------
+	var stage StagePath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "stage", ctx.Param("stage"), &stage, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter stage: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GroupStageFailures(ctx, run, stage)
 	return err
 }
 
@@ -17364,6 +19275,38 @@ func (w *ServerInterfaceWrapper) GetShard(ctx echo.Context) error {
 	return err
 }
 
+// GetTimeline converts echo context to params.
+func (w *ServerInterfaceWrapper) GetTimeline(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "run" -------------
+	var run RunPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "run", ctx.Param("run"), &run, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter run: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetTimeline(ctx, run)
+	return err
+}
+
+// GetRunUsual converts echo context to params.
+func (w *ServerInterfaceWrapper) GetRunUsual(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "run" -------------
+	var run RunPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "run", ctx.Param("run"), &run, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter run: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetRunUsual(ctx, run)
+	return err
+}
+
 // GetServer converts echo context to params.
 func (w *ServerInterfaceWrapper) GetServer(ctx echo.Context) error {
 	var err error
@@ -17445,6 +19388,15 @@ func (w *ServerInterfaceWrapper) RevokeToken(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.RevokeToken(ctx, token)
+	return err
+}
+
+// ListUsual converts echo context to params.
+func (w *ServerInterfaceWrapper) ListUsual(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListUsual(ctx)
 	return err
 }
 
@@ -17680,16 +19632,22 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/api/v1/tokens", wrapper.CreateToken, options.OperationMiddlewares["createToken"]...)
 	router.DELETE(options.BaseURL+"/api/v1/tokens/:token", wrapper.RevokeToken, options.OperationMiddlewares["revokeToken"]...)
 	router.GET(options.BaseURL+"/api/v1/audit", wrapper.ListAudit, options.OperationMiddlewares["listAudit"]...)
+	router.GET(options.BaseURL+"/api/v1/overview", wrapper.GetOverview, options.OperationMiddlewares["getOverview"]...)
+	router.GET(options.BaseURL+"/api/v1/usual", wrapper.ListUsual, options.OperationMiddlewares["listUsual"]...)
 	router.GET(options.BaseURL+"/api/v1/flows", wrapper.ListFlows, options.OperationMiddlewares["listFlows"]...)
 	router.GET(options.BaseURL+"/api/v1/flows/:flow", wrapper.GetFlow, options.OperationMiddlewares["getFlow"]...)
 	router.GET(options.BaseURL+"/api/v1/flows/:flow/versions", wrapper.ListFlowVersions, options.OperationMiddlewares["listFlowVersions"]...)
 	router.GET(options.BaseURL+"/api/v1/flows/:flow/params-schema", wrapper.GetParamsSchema, options.OperationMiddlewares["getParamsSchema"]...)
+	router.GET(options.BaseURL+"/api/v1/flows/:flow/recent-params", wrapper.ListRecentParams, options.OperationMiddlewares["listRecentParams"]...)
 	router.POST(options.BaseURL+"/api/v1/flows/:flow/:hold", wrapper.HoldFlow, options.OperationMiddlewares["holdFlow"]...)
 	router.GET(options.BaseURL+"/api/v1/advice", wrapper.GetAdvice, options.OperationMiddlewares["getAdvice"]...)
 	router.GET(options.BaseURL+"/api/v1/runs", wrapper.ListRuns, options.OperationMiddlewares["listRuns"]...)
 	router.POST(options.BaseURL+"/api/v1/runs", wrapper.StartRun, options.OperationMiddlewares["startRun"]...)
 	router.POST(options.BaseURL+"/api/v1/bulk/:verb", wrapper.ActOnRuns, options.OperationMiddlewares["actOnRuns"]...)
 	router.GET(options.BaseURL+"/api/v1/runs/:run", wrapper.GetRun, options.OperationMiddlewares["getRun"]...)
+	router.GET(options.BaseURL+"/api/v1/runs/:run/usual", wrapper.GetRunUsual, options.OperationMiddlewares["getRunUsual"]...)
+	router.GET(options.BaseURL+"/api/v1/runs/:run/previous", wrapper.GetPreviousRun, options.OperationMiddlewares["getPreviousRun"]...)
+	router.GET(options.BaseURL+"/api/v1/runs/:run/timeline", wrapper.GetTimeline, options.OperationMiddlewares["getTimeline"]...)
 	router.GET(options.BaseURL+"/api/v1/runs/:run/params", wrapper.GetRunParams, options.OperationMiddlewares["getRunParams"]...)
 	router.GET(options.BaseURL+"/api/v1/runs/:run/result", wrapper.GetRunResult, options.OperationMiddlewares["getRunResult"]...)
 	router.GET(options.BaseURL+"/api/v1/runs/:run/failures", wrapper.ListFailures, options.OperationMiddlewares["listFailures"]...)
@@ -17699,6 +19657,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/api/v1/runs/:run/progress", wrapper.ListRunning, options.OperationMiddlewares["listRunning"]...)
 	router.POST(options.BaseURL+"/api/v1/runs/:run/acts/:verb", wrapper.ActOnRun, options.OperationMiddlewares["actOnRun"]...)
 	router.GET(options.BaseURL+"/api/v1/runs/:run/stages/:stage", wrapper.GetStage, options.OperationMiddlewares["getStage"]...)
+	router.GET(options.BaseURL+"/api/v1/runs/:run/stages/:stage/failures", wrapper.GroupStageFailures, options.OperationMiddlewares["groupStageFailures"]...)
 	router.GET(options.BaseURL+"/api/v1/runs/:run/stages/:stage/output", wrapper.GetOutput, options.OperationMiddlewares["getOutput"]...)
 	router.GET(options.BaseURL+"/api/v1/runs/:run/stages/:stage/shards", wrapper.ListShards, options.OperationMiddlewares["listShards"]...)
 	router.GET(options.BaseURL+"/api/v1/runs/:run/stages/:stage/shards/packed", wrapper.PackShards, options.OperationMiddlewares["packShards"]...)
@@ -18351,6 +20310,50 @@ func (response GetParamsSchemadefaultApplicationProblemPlusJSONResponse) VisitGe
 	return err
 }
 
+type ListRecentParamsRequestObject struct {
+	Flow   FlowPath `json:"flow"`
+	Params ListRecentParamsParams
+}
+
+type ListRecentParamsResponseObject interface {
+	VisitListRecentParamsResponse(w http.ResponseWriter) error
+}
+
+type ListRecentParams200JSONResponse RecentParamsList
+
+func (response ListRecentParams200JSONResponse) VisitListRecentParamsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListRecentParamsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    RefusedResponseHeaders
+	StatusCode int
+}
+
+func (response ListRecentParamsdefaultApplicationProblemPlusJSONResponse) VisitListRecentParamsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListFlowVersionsRequestObject struct {
 	Flow   FlowPath `json:"flow"`
 	Params ListFlowVersionsParams
@@ -18510,6 +20513,49 @@ type GetMedefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetMedefaultApplicationProblemPlusJSONResponse) VisitGetMeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetOverviewRequestObject struct {
+	Params GetOverviewParams
+}
+
+type GetOverviewResponseObject interface {
+	VisitGetOverviewResponse(w http.ResponseWriter) error
+}
+
+type GetOverview200JSONResponse Overview
+
+func (response GetOverview200JSONResponse) VisitGetOverviewResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetOverviewdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    RefusedResponseHeaders
+	StatusCode int
+}
+
+func (response GetOverviewdefaultApplicationProblemPlusJSONResponse) VisitGetOverviewResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -19411,6 +21457,49 @@ func (response GetRunParamsdefaultApplicationProblemPlusJSONResponse) VisitGetRu
 	return err
 }
 
+type GetPreviousRunRequestObject struct {
+	Run RunPath `json:"run"`
+}
+
+type GetPreviousRunResponseObject interface {
+	VisitGetPreviousRunResponse(w http.ResponseWriter) error
+}
+
+type GetPreviousRun200JSONResponse Run
+
+func (response GetPreviousRun200JSONResponse) VisitGetPreviousRunResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPreviousRundefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    RefusedResponseHeaders
+	StatusCode int
+}
+
+func (response GetPreviousRundefaultApplicationProblemPlusJSONResponse) VisitGetPreviousRunResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListRunningRequestObject struct {
 	Run    RunPath `json:"run"`
 	Params ListRunningParams
@@ -19575,6 +21664,50 @@ type ActOnStagedefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ActOnStagedefaultApplicationProblemPlusJSONResponse) VisitActOnStageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GroupStageFailuresRequestObject struct {
+	Run   RunPath   `json:"run"`
+	Stage StagePath `json:"stage"`
+}
+
+type GroupStageFailuresResponseObject interface {
+	VisitGroupStageFailuresResponse(w http.ResponseWriter) error
+}
+
+type GroupStageFailures200JSONResponse StageFailureList
+
+func (response GroupStageFailures200JSONResponse) VisitGroupStageFailuresResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GroupStageFailuresdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    RefusedResponseHeaders
+	StatusCode int
+}
+
+func (response GroupStageFailuresdefaultApplicationProblemPlusJSONResponse) VisitGroupStageFailuresResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -19755,6 +21888,92 @@ type GetSharddefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetSharddefaultApplicationProblemPlusJSONResponse) VisitGetShardResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTimelineRequestObject struct {
+	Run RunPath `json:"run"`
+}
+
+type GetTimelineResponseObject interface {
+	VisitGetTimelineResponse(w http.ResponseWriter) error
+}
+
+type GetTimeline200JSONResponse Timeline
+
+func (response GetTimeline200JSONResponse) VisitGetTimelineResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTimelinedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    RefusedResponseHeaders
+	StatusCode int
+}
+
+func (response GetTimelinedefaultApplicationProblemPlusJSONResponse) VisitGetTimelineResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetRunUsualRequestObject struct {
+	Run RunPath `json:"run"`
+}
+
+type GetRunUsualResponseObject interface {
+	VisitGetRunUsualResponse(w http.ResponseWriter) error
+}
+
+type GetRunUsual200JSONResponse RunUsual
+
+func (response GetRunUsual200JSONResponse) VisitGetRunUsualResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetRunUsualdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    RefusedResponseHeaders
+	StatusCode int
+}
+
+func (response GetRunUsualdefaultApplicationProblemPlusJSONResponse) VisitGetRunUsualResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -20006,6 +22225,48 @@ type RevokeTokendefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response RevokeTokendefaultApplicationProblemPlusJSONResponse) VisitRevokeTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListUsualRequestObject struct {
+}
+
+type ListUsualResponseObject interface {
+	VisitListUsualResponse(w http.ResponseWriter) error
+}
+
+type ListUsual200JSONResponse FlowUsualList
+
+func (response ListUsual200JSONResponse) VisitListUsualResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListUsualdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    RefusedResponseHeaders
+	StatusCode int
+}
+
+func (response ListUsualdefaultApplicationProblemPlusJSONResponse) VisitListUsualResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -20529,6 +22790,9 @@ type StrictServerInterface interface {
 	// GetParamsSchema The JSON Schema (2020-12) of a flow's params
 	// (GET /api/v1/flows/{flow}/params-schema)
 	GetParamsSchema(ctx context.Context, request GetParamsSchemaRequestObject) (GetParamsSchemaResponseObject, error)
+	// ListRecentParams Params that runs of a flow were started with lately, each once, newest first
+	// (GET /api/v1/flows/{flow}/recent-params)
+	ListRecentParams(ctx context.Context, request ListRecentParamsRequestObject) (ListRecentParamsResponseObject, error)
 	// ListFlowVersions Versions of a flow, newest first
 	// (GET /api/v1/flows/{flow}/versions)
 	ListFlowVersions(ctx context.Context, request ListFlowVersionsRequestObject) (ListFlowVersionsResponseObject, error)
@@ -20541,6 +22805,9 @@ type StrictServerInterface interface {
 	// GetMe Who the credential is, and what it may do
 	// (GET /api/v1/me)
 	GetMe(ctx context.Context, request GetMeRequestObject) (GetMeResponseObject, error)
+	// GetOverview Is it healthy, is it keeping up, and what needs a person
+	// (GET /api/v1/overview)
+	GetOverview(ctx context.Context, request GetOverviewRequestObject) (GetOverviewResponseObject, error)
 	// ListPools The workers' slots by handler
 	// (GET /api/v1/pools)
 	ListPools(ctx context.Context, request ListPoolsRequestObject) (ListPoolsResponseObject, error)
@@ -20601,6 +22868,9 @@ type StrictServerInterface interface {
 	// GetRunParams The params that a run was started with
 	// (GET /api/v1/runs/{run}/params)
 	GetRunParams(ctx context.Context, request GetRunParamsRequestObject) (GetRunParamsResponseObject, error)
+	// GetPreviousRun The newest run of the same flow before this one that succeeded
+	// (GET /api/v1/runs/{run}/previous)
+	GetPreviousRun(ctx context.Context, request GetPreviousRunRequestObject) (GetPreviousRunResponseObject, error)
 	// ListRunning What runs now, with the progress that handlers report
 	// (GET /api/v1/runs/{run}/progress)
 	ListRunning(ctx context.Context, request ListRunningRequestObject) (ListRunningResponseObject, error)
@@ -20613,6 +22883,9 @@ type StrictServerInterface interface {
 	// ActOnStage Steer a stage, or some of its shards
 	// (POST /api/v1/runs/{run}/stages/{stage}/acts/{verb})
 	ActOnStage(ctx context.Context, request ActOnStageRequestObject) (ActOnStageResponseObject, error)
+	// GroupStageFailures Failed attempts of a stage by normalised error, the largest group first
+	// (GET /api/v1/runs/{run}/stages/{stage}/failures)
+	GroupStageFailures(ctx context.Context, request GroupStageFailuresRequestObject) (GroupStageFailuresResponseObject, error)
 	// GetOutput What a stage or one shard returned
 	// (GET /api/v1/runs/{run}/stages/{stage}/output)
 	GetOutput(ctx context.Context, request GetOutputRequestObject) (GetOutputResponseObject, error)
@@ -20625,6 +22898,12 @@ type StrictServerInterface interface {
 	// GetShard One task with all its attempts
 	// (GET /api/v1/runs/{run}/stages/{stage}/shards/{index})
 	GetShard(ctx context.Context, request GetShardRequestObject) (GetShardResponseObject, error)
+	// GetTimeline When each stage of a run waited, was ready, ran and backed off
+	// (GET /api/v1/runs/{run}/timeline)
+	GetTimeline(ctx context.Context, request GetTimelineRequestObject) (GetTimelineResponseObject, error)
+	// GetRunUsual What runs of this flow usually take, by stage, and when this one may end
+	// (GET /api/v1/runs/{run}/usual)
+	GetRunUsual(ctx context.Context, request GetRunUsualRequestObject) (GetRunUsualResponseObject, error)
 	// GetServer Version, leader, and database time
 	// (GET /api/v1/server)
 	GetServer(ctx context.Context, request GetServerRequestObject) (GetServerResponseObject, error)
@@ -20643,6 +22922,9 @@ type StrictServerInterface interface {
 	// RevokeToken Revoke a token, at once
 	// (DELETE /api/v1/tokens/{token})
 	RevokeToken(ctx context.Context, request RevokeTokenRequestObject) (RevokeTokenResponseObject, error)
+	// ListUsual How long the runs of each flow usually take
+	// (GET /api/v1/usual)
+	ListUsual(ctx context.Context, request ListUsualRequestObject) (ListUsualResponseObject, error)
 	// ListWebhooks Webhooks by name
 	// (GET /api/v1/webhooks)
 	ListWebhooks(ctx context.Context, request ListWebhooksRequestObject) (ListWebhooksResponseObject, error)
@@ -21106,6 +23388,32 @@ func (sh *strictHandler) GetParamsSchema(ctx echo.Context, flow FlowPath, params
 	return nil
 }
 
+// ListRecentParams operation middleware
+func (sh *strictHandler) ListRecentParams(ctx echo.Context, flow FlowPath, params ListRecentParamsParams) error {
+	var request ListRecentParamsRequestObject
+
+	request.Flow = flow
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListRecentParams(ctx.Request().Context(), request.(ListRecentParamsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListRecentParams")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListRecentParamsResponseObject); ok {
+		return validResponse.VisitListRecentParamsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListFlowVersions operation middleware
 func (sh *strictHandler) ListFlowVersions(ctx echo.Context, flow FlowPath, params ListFlowVersionsParams) error {
 	var request ListFlowVersionsRequestObject
@@ -21224,6 +23532,31 @@ func (sh *strictHandler) GetMe(ctx echo.Context) error {
 		return err
 	} else if validResponse, ok := response.(GetMeResponseObject); ok {
 		return validResponse.VisitGetMeResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetOverview operation middleware
+func (sh *strictHandler) GetOverview(ctx echo.Context, params GetOverviewParams) error {
+	var request GetOverviewRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetOverview(ctx.Request().Context(), request.(GetOverviewRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetOverview")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetOverviewResponseObject); ok {
+		return validResponse.VisitGetOverviewResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -21881,6 +24214,31 @@ func (sh *strictHandler) GetRunParams(ctx echo.Context, run RunPath) error {
 	return nil
 }
 
+// GetPreviousRun operation middleware
+func (sh *strictHandler) GetPreviousRun(ctx echo.Context, run RunPath) error {
+	var request GetPreviousRunRequestObject
+
+	request.Run = run
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetPreviousRun(ctx.Request().Context(), request.(GetPreviousRunRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetPreviousRun")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetPreviousRunResponseObject); ok {
+		return validResponse.VisitGetPreviousRunResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListRunning operation middleware
 func (sh *strictHandler) ListRunning(ctx echo.Context, run RunPath, params ListRunningParams) error {
 	var request ListRunningRequestObject
@@ -22012,6 +24370,32 @@ func (sh *strictHandler) ActOnStage(ctx echo.Context, run RunPath, stage StagePa
 	return nil
 }
 
+// GroupStageFailures operation middleware
+func (sh *strictHandler) GroupStageFailures(ctx echo.Context, run RunPath, stage StagePath) error {
+	var request GroupStageFailuresRequestObject
+
+	request.Run = run
+	request.Stage = stage
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GroupStageFailures(ctx.Request().Context(), request.(GroupStageFailuresRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GroupStageFailures")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GroupStageFailuresResponseObject); ok {
+		return validResponse.VisitGroupStageFailuresResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // GetOutput operation middleware
 func (sh *strictHandler) GetOutput(ctx echo.Context, run RunPath, stage StagePath, params GetOutputParams) error {
 	var request GetOutputRequestObject
@@ -22114,6 +24498,56 @@ func (sh *strictHandler) GetShard(ctx echo.Context, run RunPath, stage StagePath
 		return err
 	} else if validResponse, ok := response.(GetShardResponseObject); ok {
 		return validResponse.VisitGetShardResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetTimeline operation middleware
+func (sh *strictHandler) GetTimeline(ctx echo.Context, run RunPath) error {
+	var request GetTimelineRequestObject
+
+	request.Run = run
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetTimeline(ctx.Request().Context(), request.(GetTimelineRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetTimeline")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetTimelineResponseObject); ok {
+		return validResponse.VisitGetTimelineResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetRunUsual operation middleware
+func (sh *strictHandler) GetRunUsual(ctx echo.Context, run RunPath) error {
+	var request GetRunUsualRequestObject
+
+	request.Run = run
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetRunUsual(ctx.Request().Context(), request.(GetRunUsualRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetRunUsual")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetRunUsualResponseObject); ok {
+		return validResponse.VisitGetRunUsualResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
@@ -22304,6 +24738,29 @@ func (sh *strictHandler) RevokeToken(ctx echo.Context, token openapi_types.UUID)
 		return err
 	} else if validResponse, ok := response.(RevokeTokenResponseObject); ok {
 		return validResponse.VisitRevokeTokenResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListUsual operation middleware
+func (sh *strictHandler) ListUsual(ctx echo.Context) error {
+	var request ListUsualRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListUsual(ctx.Request().Context(), request.(ListUsualRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListUsual")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListUsualResponseObject); ok {
+		return validResponse.VisitListUsualResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
