@@ -1,0 +1,32 @@
+import { queryOptions } from "@tanstack/react-query";
+import { answer, api } from "./client";
+import { keys } from "./keys";
+
+/** Who the credential is and what it may do. It changes with a log-in only. */
+export const meQuery = queryOptions({
+  queryKey: keys.me,
+  queryFn: ({ signal }) => answer(api.GET("/api/v1/me", { signal })),
+  staleTime: 5 * 60_000,
+});
+
+/** The server's version, its way of logging in, and the leader. */
+export const serverQuery = queryOptions({
+  queryKey: keys.server,
+  queryFn: ({ signal }) => answer(api.GET("/api/v1/server", { signal })),
+  staleTime: 30_000,
+});
+
+/** A run with its stages' states and counts; the live stream keeps it up to date while somebody uses `useLiveRun`. */
+export const runQuery = (run: string) =>
+  queryOptions({
+    queryKey: keys.run(run),
+    queryFn: ({ signal }) => answer(api.GET("/api/v1/runs/{run}", { params: { path: { run } }, signal })),
+  });
+
+/** A flow with its graph, by default of its newest version. A version never changes, so it is kept. */
+export const flowQuery = (flow: string, version?: string) =>
+  queryOptions({
+    queryKey: keys.flow(flow, "version", version ?? "newest"),
+    queryFn: ({ signal }) => answer(api.GET("/api/v1/flows/{flow}", { params: { path: { flow }, query: version ? { version } : {} }, signal })),
+    staleTime: version ? Infinity : 30_000,
+  });

@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { bytes, count, duration, percent, plural, rate, short, shortId } from "./format";
+
+test.each([
+  [0, "0ms"], [0.0008, "1ms"], [0.099, "99ms"], [0.0996, "0.1s"], [0.84, "0.8s"], [9.94, "9.9s"], [9.96, "10s"], [59.4, "59s"], [59.6, "1m 00s"], [245, "4m 05s"],
+  [3599.4, "59m 59s"], [3599.6, "1h 00m"], [11520, "3h 12m"], [86399, "1d 0h"], [187200, "2d 4h"], [-3, "0ms"], [Number.NaN, "–"],
+])("a duration of %d s is %s", (s, want) => expect(duration(s)).toBe(want));
+
+test.each([
+  [0, "0"], [950, "950"], [999, "999"], [1000, "1.00k"], [12345, "12.3k"], [999_499, "999k"], [999_500, "1.00M"], [4_560_000, "4.56M"], [0.25, "0.3"],
+])("%d in short is %s", (n, want) => expect(short(n)).toBe(want));
+
+test.each([
+  [0, 10, "0 %"], [1, 1000, "<1 %"], [999, 1000, ">99 %"], [1000, 1000, "100 %"], [1, 3, "33 %"], [0, 0, "–"],
+])("%d of %d is %s", (part, whole, want) => expect(percent(part, whole)).toBe(want));
+
+test("small things", () => {
+  expect(count(1234567)).toBe("1,234,567");
+  expect(rate(0.02)).toBe("0.02/s");
+  expect(rate(1234)).toBe("1.23k/s");
+  expect(bytes(1023)).toBe("1023 B");
+  expect(bytes(1536)).toBe("1.5 KiB");
+  expect(shortId("01a229c1-0679-759a-90d6-36987bf5cf43")).toBe("01a229c1…cf43");
+  expect(plural(1, "run")).toBe("1 run");
+  expect(plural(1200, "run")).toBe("1,200 runs");
+});
