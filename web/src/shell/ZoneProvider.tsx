@@ -8,7 +8,8 @@ function stored(): Zone {
   try {
     const zone = localStorage.getItem(key) ?? "local";
     // It throws where the zone is unknown.
-    return new Intl.DateTimeFormat("en", { timeZone: zoneName(zone) }) && zone;
+    new Intl.DateTimeFormat("en", { timeZone: zoneName(zone) }).format(0);
+    return zone;
   } catch {
     return "local";
   }
