@@ -2,6 +2,7 @@ package faults
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -15,31 +16,32 @@ import (
 // others are the sessions of everybody but the tests.
 const others = "datname = current_database() AND application_name <> '" + testApp + "' AND pid <> pg_backend_pid()"
 
-// cut ends sessions and returns how many.
-func (s *site) cut(which string) int {
+// workers are those of them that may be workers'.
+const workers = others + " AND application_name NOT LIKE 'ax-leader-%' AND application_name NOT LIKE 'ax-elector-%'"
+
+// cut ends sessions as soon as there are at least so many.
+func (s *site) cut(least int, which string) {
 	s.t.Helper()
-	return query[int](s, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE "+which)
+	s.until(fmt.Sprintf("%d sessions to cut", least),
+		"SELECT count(pg_terminate_backend(pid)) > 0 FROM (SELECT pid, count(*) OVER () AS n FROM pg_stat_activity WHERE "+which+") x WHERE n >= $1", least)
 }
 
 // Every session is ended, again and again under load; then only those that listen.
 func TestSessionsTerminated(t *testing.T) {
 	s := newSite(t, pgtest.New(t, pgtest.Pool(ownSessions)), nil)
+	s.ttl, s.workerTTL = shortTTL, shortWorkerTTL // as many terms and lives as it takes
 	s.engine("x")
 	s.engine("y")
 	s.worker("a")
 	stop := s.stream()
 	for range 4 {
 		s.progress(60, "after the cut")
-		if n := s.cut(others); n < 8 {
-			t.Errorf("%d sessions were cut; two engines and a worker have more", n)
-		}
+		s.cut(8, others) // two engines and a worker have more
 	}
 	for range 3 {
 		s.progress(60, "after the cut of the listeners")
-		s.until("everybody listens", "SELECT count(*) >= 6 FROM pg_stat_activity WHERE application_name IN ('ax-listen', 'ax-elector-leader') AND "+others)
-		if n := s.cut("application_name IN ('ax-listen', 'ax-elector-leader') AND " + others); n < 6 {
-			t.Errorf("%d sessions listen, want those of three processes and two electors, and the test's", n)
-		}
+		// Those of three processes and two electors, and the test's.
+		s.cut(6, "application_name IN ('ax-listen', 'ax-elector-leader') AND "+others)
 	}
 	s.progress(60, "after the last cut")
 	stop()
@@ -49,6 +51,7 @@ func TestSessionsTerminated(t *testing.T) {
 // PostgreSQL is stopped the hard way and started again, twice, under load: what it had acknowledged ends.
 func TestDatabaseRestarted(t *testing.T) {
 	s := newSite(t, pgtest.Own(t, pgtest.Pool(ownSessions)), nil)
+	s.ttl, s.workerTTL = shortTTL, shortWorkerTTL
 	s.engine("x")
 	s.engine("y")
 	s.worker("a")

@@ -57,22 +57,27 @@ func TestDrainByAnOperator(t *testing.T) {
 // A worker that drains is killed: its work is done again as that of any dead worker.
 func TestDrainingWorkerKilled(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, pgtest.New(t, pgtest.Pool(ownSessions)), nil)
-	s.engine("engine")
-	a := s.spawn(role{Name: "a", Worker: true, Slots: 2})
-	run := s.begin(s.work, params{Shards: 6, Gates: []string{gateMany}})
-	mine := s.gates.await(2, "running shards", at("a", gateMany))
-	s.drain(mine[0].Worker)
-	s.until("what has not started is back", "SELECT coalesce(sum(n), 0) = 4 FROM ax.ready WHERE run_id = $1", run)
-	a.kill()
-	s.gates.open()
-	s.worker("b")
-	s.ended(run)
-	if n := query[int](s, "SELECT count(*) FROM ax.result WHERE run_id = $1 AND delivery = 2 AND attempt = 1 AND outcome = 10", run); n != 2 {
-		t.Errorf("%d shards ran again, want the 2 that ran when the worker was killed", n)
-	}
-	s.until("the dead worker is buried", "SELECT NOT EXISTS (SELECT 1 FROM ax.worker WHERE id = $1)", mine[0].Worker)
-	s.settled()
+	attempts(t, func(s *site) {
+		s.workerTTL = shortWorkerTTL
+		s.engine("engine")
+		a := s.spawn(role{Name: "a", Worker: true, Slots: 2})
+		id, enough := s.registered(a)
+		run := s.begin(s.work, params{Shards: 6, Gates: []string{gateMany}})
+		s.gates.await(2, "running shards", at("a", gateMany))
+		s.drain(id)
+		s.until("what has not started is back", "SELECT coalesce(sum(n), 0) = 4 FROM ax.ready WHERE run_id = $1", run)
+		a.kill()
+		enough()
+		s.gates.open()
+		_, enough = s.registered(s.worker("b"))
+		s.ended(run)
+		enough()
+		if n := query[int](s, "SELECT count(*) FROM ax.result WHERE run_id = $1 AND delivery = 2 AND attempt = 1 AND outcome = 10", run); n != 2 {
+			s.t.Errorf("%d shards ran again, want the 2 that ran when the worker was killed", n)
+		}
+		s.until("the dead worker is buried", "SELECT NOT EXISTS (SELECT 1 FROM ax.worker WHERE id = $1)", id)
+		s.settled()
+	})
 }
 
 // In a process that has an engine too only the worker ends: the engine goes on leading, for other workers.

@@ -3,8 +3,6 @@ package faults
 import (
 	"testing"
 	"time"
-
-	"axflow/internal/pgtest"
 )
 
 // A worker is stopped inside a transaction that has locked its flight, and perhaps the stage. That keeps nobody else's
@@ -28,34 +26,38 @@ func TestWorkerStoppedInTransaction(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := newSite(t, pgtest.New(t, pgtest.Pool(ownSessions)), nil)
-			s.engine("engine")
-			a := s.worker("a")
-			run := s.begin(s.effects, c.params)
-			s.gates.await(c.params.Shards, "shards of a", at("a", c.point))
-			s.until("the other stage's end", "SELECT count(*) = 1 FROM ax.stage WHERE run_id = $1 AND state = 10", run)
-			release := s.hold(c.lock, run, s.ord(s.effects, c.stage))
-			s.gates.open()
-			s.until("a waits in its transaction", "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND "+others+")")
-			a.stop()
-			release()
-			s.until("a's transaction is open", "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE state = 'idle in transaction' AND "+others+")")
+			attempts(t, func(s *site) {
+				s.workerTTL = shortWorkerTTL
+				s.engine("engine")
+				a := s.worker("a")
+				_, enough := s.registered(a)
+				run := s.begin(s.effects, c.params)
+				s.gates.await(c.params.Shards, "shards of a", at("a", c.point))
+				s.until("the other stage's end", "SELECT count(*) = 1 FROM ax.stage WHERE run_id = $1 AND state = 10", run)
+				release := s.hold(c.lock, run, s.ord(s.effects, c.stage))
+				s.gates.open()
+				s.until("a waits in its transaction", "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND "+workers+")")
+				a.stop()
+				enough()
+				release()
+				s.until("a's transaction is open", "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE state = 'idle in transaction' AND "+workers+")")
 
-			// Another worker dies with work meanwhile.
-			s.until("a is buried", "SELECT NOT EXISTS (SELECT 1 FROM ax.worker)")
-			s.gates.keep(func(*arrival) bool { return true })
-			b := s.worker("b")
-			other := s.begin(s.work, params{Shards: 3, Gates: []string{gateMany}})
-			s.gates.await(3, "shards of b", at("b", gateMany))
-			b.kill()
-			s.gates.open()
-			s.worker("c")
-			begun := time.Now()
-			s.ended(other)
-			t.Logf("what the dead worker held has ended after %v", time.Since(begun))
-			a.cont()
-			s.ended(run)
-			s.settled()
+				// Another worker dies with work meanwhile.
+				s.until("a is buried", "SELECT NOT EXISTS (SELECT 1 FROM ax.worker)")
+				s.gates.keep(func(*arrival) bool { return true })
+				b := s.worker("b")
+				other := s.begin(s.work, params{Shards: 3, Gates: []string{gateMany}})
+				s.gates.await(3, "shards of b", at("b", gateMany))
+				b.kill()
+				s.gates.open()
+				s.worker("c")
+				begun := time.Now()
+				s.ended(other)
+				s.t.Logf("what the dead worker held has ended after %v", time.Since(begun))
+				a.cont()
+				s.ended(run)
+				s.settled()
+			})
 		})
 	}
 }

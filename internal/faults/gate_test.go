@@ -46,6 +46,7 @@ type gates struct {
 	path   string
 	listen net.Listener
 	wg     sync.WaitGroup
+	check  func() // called at every wait that is not over
 
 	mu      sync.Mutex
 	hold    func(*arrival) bool
@@ -60,7 +61,7 @@ func newGates(t *testing.T) *gates {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &gates{t: t, path: filepath.Join(dir, "s"), hold: func(*arrival) bool { return true }}
+	g := &gates{t: t, path: filepath.Join(dir, "s"), hold: func(*arrival) bool { return true }, check: func() {}}
 	if g.listen, err = net.Listen("unix", g.path); err != nil {
 		t.Fatal(err)
 	}
@@ -141,6 +142,9 @@ func (g *gates) await(n int, what string, match func(*arrival) bool) []*arrival 
 	var all []*arrival
 	pgtest.Eventually(g.t, patience, func() (bool, string) {
 		all = g.seen(match)
+		if len(all) < n {
+			g.check()
+		}
 		return len(all) >= n, fmt.Sprintf("%s: %d arrivals, want %d", what, len(all), n)
 	})
 	return all

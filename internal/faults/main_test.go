@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"flag"
 	"os"
 	"testing"
 
@@ -11,6 +12,11 @@ import (
 func TestMain(m *testing.M) {
 	if text := os.Getenv(envRole); text != "" {
 		os.Exit(play(text))
+	}
+	// The tests that may run beside each other wait for TTLs to run out; they hardly compute.
+	flag.Parse()
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -121,12 +122,22 @@ func (p *process) ended() bool {
 	}
 }
 
-// said waits until the process has logged a text.
-func (p *process) said(text string) {
+// lateRenewal is why a term ends whose leader's machine stood still for too long.
+const lateRenewal = "the lease is lost: not renewed in time"
+
+// leftTerm waits until an engine has said why its term of an epoch has ended, and returns that.
+func (p *process) leftTerm(epoch int64) (cause string) {
 	p.t.Helper()
+	said := regexp.MustCompile(fmt.Sprintf(`msg="no longer leading".* epoch=%d cause="([^"]*)"`, epoch))
 	pgtest.Eventually(p.t, patience, func() (bool, string) {
-		return bytes.Contains(p.log.bytes(), []byte(text)), "process " + p.name + " has not said: " + text
+		found := said.FindSubmatch(p.log.bytes())
+		if found == nil {
+			return false, fmt.Sprintf("process %s has not said why its term of epoch %d has ended", p.name, epoch)
+		}
+		cause = string(found[1])
+		return true, ""
 	})
+	return cause
 }
 
 // isStopped asks the kernel for a process's state, where there is no /proc through ps.

@@ -36,13 +36,16 @@ type role struct {
 	Slots                                     int
 }
 
-// The tests' times: short, and yet long enough for a loaded machine.
+// The tests' times. A machine that stands still for a TTL ends a term or buries a worker, and AX is right to. So TTLs are long,
+// and short only where a test waits for one to run out; such a test says what it presumes, see attempts.
 const (
-	engineTTL = 2 * time.Second
-	workerTTL = 1500 * time.Millisecond
-	beat      = 250 * time.Millisecond
-	look      = time.Second // scans and reloads
-	slots     = 8
+	longTTL        = 30 * time.Second // of leases and workers
+	shortTTL       = 2 * time.Second  // of leases
+	shortWorkerTTL = 1500 * time.Millisecond
+	renew          = shortTTL / 5 // leaders find workers dead only between two renewals
+	beat           = 250 * time.Millisecond
+	look           = time.Second // scans and reloads
+	slots          = 8
 )
 
 // play is the whole life of a process; it returns the exit code.
@@ -96,13 +99,13 @@ func (r role) run(ctx context.Context, log *slog.Logger) error {
 
 func (r role) tuneEngine(c *engine.Config) {
 	c.Holder = r.Name
-	c.TTL, c.Beat, c.WorkerTTL = or(r.TTL, engineTTL), or(r.Beat, beat), or(r.WorkerTTL, workerTTL)
+	c.TTL, c.Renew, c.Beat, c.WorkerTTL = or(r.TTL, longTTL), renew, or(r.Beat, beat), or(r.WorkerTTL, longTTL)
 	c.Scan, c.Reload = or(r.Scan, look), or(r.Reload, look)
 	c.Bus.Mute(r.Mute)
 }
 
 func (r role) tuneWorker(c *worker.Config) {
-	c.Beat, c.TTL, c.Grace, c.Slots = or(r.Beat, beat), or(r.WorkerTTL, workerTTL), or(r.Grace, time.Minute), or(r.Slots, slots)
+	c.Beat, c.TTL, c.Grace, c.Slots = or(r.Beat, beat), or(r.WorkerTTL, longTTL), or(r.Grace, time.Minute), or(r.Slots, slots)
 	c.Bus.Mute(r.Mute)
 }
 

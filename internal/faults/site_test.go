@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,6 +36,15 @@ type site struct {
 	client *axflow.Client
 	gates  *gates
 
+	engines map[string]*process // by name, the last of each
+
+	// The TTLs of the processes that are started from now on, 0: long ones. Short is only what a test waits for.
+	ttl, workerTTL time.Duration
+
+	void     pgtest.Void // in attempts
+	presumed []*presumption
+	stood    *atomic.Int64 // see stopwatch
+
 	mu    sync.Mutex
 	acked map[uuid.UUID]int // acknowledged runs, and the shards of those of work, else -1
 }
@@ -48,7 +58,8 @@ func ownSessions(c *pgxpool.Config) {
 // newSite makes a site on a fresh database; tune may change how the test's client gets its hints.
 func newSite(t *testing.T, db *pgtest.DB, tune func(*hint.Config)) *site {
 	t.Helper()
-	s := &site{flows: newFlows(nil), t: t, ctx: pgtest.Context(t, 2*time.Minute), db: db, pool: db.Pool, gates: newGates(t), acked: make(map[uuid.UUID]int)}
+	s := &site{flows: newFlows(nil), t: t, ctx: pgtest.Context(t, 2*time.Minute), db: db, pool: db.Pool, gates: newGates(t), engines: make(map[string]*process), acked: make(map[uuid.UUID]int)}
+	s.gates.check = s.check
 	s.exec(effectTable)
 	cfg := hint.Config{ConnConfig: db.Pool.Config().ConnConfig}
 	if tune != nil {
@@ -76,14 +87,15 @@ func newSite(t *testing.T, db *pgtest.DB, tune func(*hint.Config)) *site {
 // spawn starts a process on the site.
 func (s *site) spawn(r role) *process {
 	s.t.Helper()
-	r.URL, r.Socket = s.db.URL, s.gates.path
+	r.URL, r.Socket, r.TTL, r.WorkerTTL = s.db.URL, s.gates.path, s.ttl, s.workerTTL
 	return spawn(s.t, r)
 }
 
 // engine and worker start a process that is only that.
 func (s *site) engine(name string) *process {
 	s.t.Helper()
-	return s.spawn(role{Name: name, Engine: true})
+	s.engines[name] = s.spawn(role{Name: name, Engine: true})
+	return s.engines[name]
 }
 
 func (s *site) worker(name string) *process {
@@ -115,6 +127,9 @@ func (s *site) until(what, sql string, args ...any) {
 		var ok bool
 		if err := s.pool.QueryRow(s.ctx, sql, args...).Scan(&ok); err != nil {
 			return false, what + ": " + err.Error()
+		}
+		if !ok {
+			s.check()
 		}
 		return ok, what
 	})
@@ -308,6 +323,15 @@ func (s *site) describe(open int) string {
 		return err.Error()
 	}
 	return text
+}
+
+// term is whose the last term is.
+func (s *site) term() (holder string, epoch int64) {
+	s.t.Helper()
+	if err := s.pool.QueryRow(s.ctx, "SELECT holder, epoch FROM ax.lease WHERE name = 'leader'").Scan(&holder, &epoch); err != nil {
+		s.t.Fatal(err)
+	}
+	return holder, epoch
 }
 
 // lease is who leads, and in which term.

@@ -10,30 +10,35 @@ import (
 // A worker is killed with results that it has not written down: its work is done again, nothing is lost and nothing
 // finishes twice, although the commit that was under way when it died may take place after its death.
 func TestWorkerKilledWithUnflushedResults(t *testing.T) {
-	s := newSite(t, pgtest.New(t, pgtest.Pool(ownSessions)), nil)
-	s.engine("engine")
-	a := s.worker("a")
-	const shards = 400
-	run := s.begin(s.work, params{Shards: shards, Gates: []string{gateMany}})
-	s.gates.await(1, "the first shard", at("a", gateMany))
-	// From here on no result is written; first and plan have been.
-	release := s.hold("LOCK TABLE ax.result IN SHARE MODE")
-	s.gates.open()
-	s.gates.await(shards, "shards that have run", at("a", gateMany))
-	s.until("a commit that waits", "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%FinishSpans%')")
-	a.kill()
-	release()
-	s.worker("b")
-	s.ended(run)
-	again := len(s.gates.seen(at("b", gateMany)))
-	if again == 0 {
-		t.Error("no shard was run again: the killed worker's results were not unflushed, or were lost without a trace")
-	}
-	if n := query[int](s, "SELECT count(*) FROM ax.result WHERE run_id = $1 AND delivery > 1 AND attempt = 1 AND outcome = 10", run); n != again {
-		t.Errorf("%d shards ran again and %d results are of a second delivery in the first attempt", again, n)
-	}
-	t.Logf("%d of %d shards ran again", again, shards)
-	s.settled()
+	attempts(t, func(s *site) {
+		s.workerTTL = shortWorkerTTL
+		s.engine("engine")
+		a := s.worker("a")
+		_, enough := s.registered(a)
+		const shards = 400
+		run := s.begin(s.work, params{Shards: shards, Gates: []string{gateMany}})
+		s.gates.await(1, "the first shard", at("a", gateMany))
+		// From here on no result is written; first and plan have been.
+		release := s.hold("LOCK TABLE ax.result IN SHARE MODE")
+		s.gates.open()
+		s.gates.await(shards, "shards that have run", at("a", gateMany))
+		s.until("a commit that waits", "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%FinishSpans%')")
+		a.kill()
+		enough()
+		release()
+		_, enough = s.registered(s.worker("b"))
+		s.ended(run)
+		enough()
+		again := len(s.gates.seen(at("b", gateMany)))
+		if again == 0 {
+			s.t.Error("no shard was run again: the killed worker's results were not unflushed, or were lost without a trace")
+		}
+		if n := query[int](s, "SELECT count(*) FROM ax.result WHERE run_id = $1 AND delivery > 1 AND attempt = 1 AND outcome = 10", run); n != again {
+			s.t.Errorf("%d shards ran again and %d results are of a second delivery in the first attempt", again, n)
+		}
+		s.t.Logf("%d of %d shards ran again", again, shards)
+		s.settled()
+	})
 }
 
 // A worker is stopped beyond its TTL, in the middle of its handlers, and continued: its late reports are refused, the
@@ -42,38 +47,42 @@ func TestWorkerStoppedBeyondItsTTL(t *testing.T) {
 	for _, point := range []string{gateCompute, gateInserted} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
-			s := newSite(t, pgtest.New(t, pgtest.Pool(ownSessions)), nil)
-			s.engine("engine")
-			a := s.worker("a")
-			const shards = 3
-			run := s.begin(s.effects, params{Shards: shards, Gates: []string{point, gatePlain}})
-			first := append(s.gates.await(shards, "effects", at("a", point)), s.gates.await(shards, "plain shards", at("a", gatePlain))...)
-			a.stop()
-			s.until("a is buried", "SELECT NOT EXISTS (SELECT 1 FROM ax.worker)")
-			b := s.worker("b")
-			s.gates.await(shards, "effects again", at("b", point))
-			s.gates.await(shards, "plain shards again", at("b", gatePlain))
-			s.gates.keep(func(x *arrival) bool { return x.Process == "a" })
-			s.ended(run)
-			if n := query[int](s, "SELECT count(*) FROM effect"); n != shards {
-				t.Errorf("%d effects, want %d", n, shards)
-			}
-			s.gates.open() // what a has done late
-			a.cont()
-			s.until("a registers anew", "SELECT EXISTS (SELECT 1 FROM ax.worker WHERE pid = $1 AND id <> $2)", a.pid(), first[0].Worker)
-			b.terminate()
-			b.leaves()
-			again := s.begin(s.effects, params{Shards: shards})
-			s.ended(again)
-			a.terminate()
-			a.leaves() // its late reports have been made
-			if n := query[int](s, "SELECT count(*) FROM ax.result WHERE worker_id = $1 AND shard >= 0", first[0].Worker); n != 0 {
-				t.Errorf("%d late results were taken", n)
-			}
-			if n := query[int](s, "SELECT count(*) FROM effect"); n != 2*shards {
-				t.Errorf("%d effects, want %d", n, 2*shards)
-			}
-			s.settled()
+			attempts(t, func(s *site) {
+				s.workerTTL = shortWorkerTTL
+				s.engine("engine")
+				a := s.worker("a")
+				_, enough := s.registered(a)
+				const shards = 3
+				run := s.begin(s.effects, params{Shards: shards, Gates: []string{point, gatePlain}})
+				first := append(s.gates.await(shards, "effects", at("a", point)), s.gates.await(shards, "plain shards", at("a", gatePlain))...)
+				a.stop()
+				enough()
+				s.until("a is buried", "SELECT NOT EXISTS (SELECT 1 FROM ax.worker)")
+				b := s.worker("b")
+				s.gates.await(shards, "effects again", at("b", point))
+				s.gates.await(shards, "plain shards again", at("b", gatePlain))
+				s.gates.keep(func(x *arrival) bool { return x.Process == "a" })
+				s.ended(run)
+				if n := query[int](s, "SELECT count(*) FROM effect"); n != shards {
+					s.t.Errorf("%d effects, want %d", n, shards)
+				}
+				s.gates.open() // what a has done late
+				a.cont()
+				s.until("a registers anew", "SELECT EXISTS (SELECT 1 FROM ax.worker WHERE pid = $1 AND id <> $2)", a.pid(), first[0].Worker)
+				b.terminate()
+				b.leaves()
+				again := s.begin(s.effects, params{Shards: shards})
+				s.ended(again)
+				a.terminate()
+				a.leaves() // its late reports have been made
+				if n := query[int](s, "SELECT count(*) FROM ax.result WHERE worker_id = $1 AND shard >= 0", first[0].Worker); n != 0 {
+					s.t.Errorf("%d late results were taken", n)
+				}
+				if n := query[int](s, "SELECT count(*) FROM effect"); n != 2*shards {
+					s.t.Errorf("%d effects, want %d", n, 2*shards)
+				}
+				s.settled()
+			})
 		})
 	}
 }
@@ -81,23 +90,28 @@ func TestWorkerStoppedBeyondItsTTL(t *testing.T) {
 // Work is handed to a worker that dies before it starts any of it.
 func TestHandedToWorkerThatDies(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, pgtest.New(t, pgtest.Pool(ownSessions)), nil)
-	s.engine("engine")
-	a := s.worker("a")
-	s.ended(s.begin(s.single, params{})) // the leader knows a
-	a.stop()
-	runs, err := s.start(s.single, 5, params{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.until("the hand-out to a", "SELECT count(*) = 5 FROM ax.flight WHERE run_id = ANY($1)", runs)
-	a.kill()
-	s.worker("b")
-	s.ended(runs...)
-	if n := query[int](s, "SELECT count(*) FROM ax.result WHERE run_id = ANY($1) AND attempt = 1 AND delivery = 2", runs); n != len(runs) {
-		t.Errorf("%d of %d runs have a first attempt in a second delivery", n, len(runs))
-	}
-	s.settled()
+	attempts(t, func(s *site) {
+		s.workerTTL = shortWorkerTTL
+		s.engine("engine")
+		a := s.worker("a")
+		_, enough := s.registered(a)
+		s.ended(s.begin(s.single, params{})) // the leader knows a
+		a.stop()
+		runs, err := s.start(s.single, 5, params{})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.until("the hand-out to a", "SELECT count(*) = 5 FROM ax.flight WHERE run_id = ANY($1)", runs)
+		enough()
+		a.kill()
+		_, enough = s.registered(s.worker("b"))
+		s.ended(runs...)
+		enough()
+		if n := query[int](s, "SELECT count(*) FROM ax.result WHERE run_id = ANY($1) AND attempt = 1 AND delivery = 2", runs); n != len(runs) {
+			s.t.Errorf("%d of %d runs have a first attempt in a second delivery", n, len(runs))
+		}
+		s.settled()
+	})
 }
 
 // An InTx handler holds its transaction open: its siblings, and everything else, keep their speed.
@@ -106,7 +120,7 @@ func TestSlowTransactionHoldsNobodyUp(t *testing.T) {
 	s.engine("engine")
 	s.worker("a")
 	load := func() time.Duration {
-		begun := time.Now()
+		elapsed := s.stopwatch()
 		singles, err := s.start(s.single, 300, params{})
 		if err != nil {
 			t.Fatal(err)
@@ -120,7 +134,7 @@ func TestSlowTransactionHoldsNobodyUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.ended(append(append(singles, works...), effects...)...)
-		return time.Since(begun)
+		return elapsed()
 	}
 	load() // warm-up
 	alone := load()

@@ -1,0 +1,27 @@
+package pgtest_test
+
+import (
+	"testing"
+
+	"axflow/internal/pgtest"
+)
+
+func TestAttempts(t *testing.T) {
+	for _, voids := range []int{0, 1, 4} {
+		var begun, cleaned, stood int
+		pgtest.Attempts(t, func(t *testing.T, void pgtest.Void) {
+			if cleaned != begun {
+				t.Errorf("attempt %d begins when %d are cleaned up", begun+1, cleaned)
+			}
+			begun++
+			t.Cleanup(func() { cleaned++ })
+			if begun <= voids {
+				void("disturbed %d", begun)
+			}
+			stood++
+		})
+		if begun != voids+1 || stood != 1 {
+			t.Errorf("%d attempts after %d voids, and %d stood, want %d and 1", begun, voids, stood, voids+1)
+		}
+	}
+}
