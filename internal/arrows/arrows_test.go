@@ -82,6 +82,12 @@ func TestEveryRuleFires(t *testing.T) {
 		"examples know cmd": {map[string]string{
 			"examples/x/a.go": `package main; import _ "m/cmd/ax/tree"`, "cmd/ax/tree/a.go": `package tree`,
 		}, "folders that share a layer"},
+		"a program in a folder of the page": {map[string]string{
+			"web/sandbox/a.go": `package main; import _ "m"`, "a.go": `package m`,
+		}, ""},
+		"the page knows a program": {map[string]string{
+			"web/a.go": `package web; import _ "m/web/sandbox"`, "web/sandbox/a.go": `package sandbox`,
+		}, "web must not import web/sandbox"},
 		"up through an internal": {map[string]string{
 			"sql/a.go": `package sql; import _ "m/internal/x"`, "internal/x/a.go": `package x; import _ "m/internal/y"`,
 			"internal/y/a.go": `package y; import _ "m/worker"`, "worker/a.go": `package worker`,

@@ -16,6 +16,9 @@ var layers = [][]string{
 	{"cmd", "examples", "bench", "scripts"},
 }
 
+// programs are the folders within a layer that are programs of their own: they stand where cmd does.
+var programs = map[string]bool{"web/sandbox": true}
+
 // why says what a pair of folders that share a layer loses when one knows the other.
 var why = map[string]string{
 	"engine": "engine and worker meet in the database only, so that either runs without the other",
@@ -66,6 +69,9 @@ var vague = map[string]bool{
 // internal, whose packages are judged by what they import.
 func layer(path string) (level int, top string, ok bool) {
 	top, _, _ = strings.Cut(path, "/")
+	if programs[path] {
+		top = "cmd"
+	}
 	for i, folders := range layers {
 		for _, f := range folders {
 			if f == top {
