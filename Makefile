@@ -34,8 +34,10 @@ demo: ## Run the examples to their end, on an embedded PostgreSQL
 	go run ./examples/billing -once
 
 .PHONY: test
-test: ## Run all tests with the race detector
+test: ## Run all tests, Go's with the race detector
 	go test -race -timeout=15m -p=$(P) $(TEST) $(PKG)
+	scripts/page test
+	scripts/page journeys
 
 .PHONY: lint
 lint: ## Check format, vet, linters, generated files and go.mod
@@ -46,6 +48,7 @@ lint: ## Check format, vet, linters, generated files and go.mod
 	"$(SQLC)" diff
 	scripts/generate-api -diff
 	go mod tidy -diff
+	scripts/page lint
 
 .PHONY: fmt
 fmt: ## Format, and repair what the linters can repair
@@ -53,9 +56,14 @@ fmt: ## Format, and repair what the linters can repair
 	"$(GOLANGCI_LINT)" run --fix ./...
 
 .PHONY: generate
-generate: ## Write the generated files anew (sql/db, api/gen)
+generate: ## Write the generated files anew (sql/db, api/gen, the page's types)
 	"$(SQLC)" generate
 	go generate ./...
+	scripts/page install && cd web && npm run types
+
+.PHONY: web
+web: ## Build the page into web/dist, which the program embeds
+	scripts/page build
 
 .PHONY: bench
 bench: ## Run the benchmark programs; bench/peers, a module of its own, is run by hand
