@@ -17,7 +17,8 @@ const routeTree = root.addChildren([
   createRoute({ ...at("/runs"), validateSearch: strings("q"), component: lazyRouteComponent(() => import("../screens/runs/RunsScreen")) }),
   createRoute({
     ...at("/runs/$run"),
-    validateSearch: strings("view", "stage", "focus", "tab"),
+    // The Gantt chart has `order`, `axis`, `zoom`; the table `find`, `states`, `sort`; the logs `q`, `level`, `of`, `line`.
+    validateSearch: strings("view", "stage", "focus", "tab", "order", "axis", "zoom", "find", "states", "sort", "q", "level", "of", "line"),
     component: lazyRouteComponent(() => import("../screens/run/RunScreen")),
   }),
   createRoute({ ...at("/runs/$run/compare"), validateSearch: strings("with"), component: lazyRouteComponent(() => import("../screens/compare/CompareScreen")) }),
