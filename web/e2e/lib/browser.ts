@@ -1,0 +1,84 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+import { afterAll, beforeAll, inject, onTestFailed, onTestFinished } from "vitest";
+
+/** Where the browser may be; `AX_CHROMIUM` comes first. */
+const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"];
+
+/** The browser's path. Without one it fails: a journey that is not made proves nothing. */
+export function chromiumPath(): string {
+  const path = process.env["AX_CHROMIUM"] ?? places.find((p) => existsSync(p));
+  if (!path) throw new Error(`no browser at ${places.join(", ")}: install chromium, or say where it is with AX_CHROMIUM`);
+  return path;
+}
+
+export const launch = (): Promise<Browser> => chromium.launch({ executablePath: chromiumPath(), args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+
+export interface OpenOptions {
+  theme?: "light" | "dark";
+  width?: number;
+  height?: number;
+  /** What the page may say on the console: errors that the journey brings about. */
+  allow?: RegExp;
+  /** Another program than the shared one. */
+  base?: string;
+}
+
+/** Where screenshots of failed journeys go. */
+const failures = process.env["AX_FAILURES"] ?? join(import.meta.dirname, "../failures");
+
+let browser: Browser | undefined;
+
+/** Gives a file of journeys its browser; call it once at the top. `open` opens a page in a context of its own. */
+export function withBrowser(): { open(path: string, options?: OpenOptions): Promise<Page> } {
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterAll(async () => {
+    await browser?.close();
+  });
+  return { open };
+}
+
+async function open(path: string, { theme = "light", width = 1440, height = 900, allow, base = inject("base") }: OpenOptions = {}): Promise<Page> {
+  if (!browser) throw new Error("the browser is not there yet");
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, reducedMotion: "reduce", timezoneId: "UTC", permissions: ["clipboard-read", "clipboard-write"] });
+  const page = await context.newPage();
+  page.setDefaultTimeout(30_000);
+  const faults = watch(page, base, allow);
+  onTestFailed(async ({ task }) => {
+    mkdirSync(failures, { recursive: true });
+    const file = join(failures, `${task.name.replaceAll(/\W+/g, "-")}.png`);
+    await page.screenshot({ path: file }).catch(() => {});
+    console.error(`${task.name}: failed at ${page.url()}, see ${file}`);
+  });
+  onTestFinished(async () => {
+    await close(context);
+    if (faults.length > 0) throw new Error(`the page is not clean:\n${faults.join("\n")}`);
+  });
+  await page.goto(base + path);
+  return page;
+}
+
+async function close(context: BrowserContext): Promise<void> {
+  await context.close().catch(() => {});
+}
+
+/** Collects what no journey may see: errors, requests to other places, and what the content security policy stopped. */
+function watch(page: Page, base: string, allow: RegExp | undefined): string[] {
+  const faults: string[] = [];
+  const note = (text: string): void => {
+    if (!allow?.test(text)) faults.push(text);
+  };
+  page.on("console", (m) => {
+    // A refused request is logged by the browser itself; whether it may be refused is the journey's to say.
+    if (m.type() === "error") note(`console: ${m.text()} (${m.location().url})`);
+  });
+  page.on("pageerror", (e) => note(`error: ${e.message}`));
+  page.on("request", (r) => {
+    const url = new URL(r.url());
+    if (url.origin !== base && url.protocol !== "data:" && url.protocol !== "blob:") note(`request to another place: ${r.url()}`);
+  });
+  return faults;
+}
