@@ -30,3 +30,18 @@ export const flowQuery = (flow: string, version?: string) =>
     queryFn: ({ signal }) => answer(api.GET("/api/v1/flows/{flow}", { params: { path: { flow }, query: version ? { version } : {} }, signal })),
     staleTime: version ? Infinity : 30_000,
   });
+
+/** What runs of this run's flow usually take, by stage, and when this one may end. */
+export const usualQuery = (run: string) =>
+  queryOptions({
+    queryKey: keys.run(run, "usual"),
+    queryFn: ({ signal }) => answer(api.GET("/api/v1/runs/{run}/usual", { params: { path: { run } }, signal })),
+    staleTime: 30_000,
+  });
+
+/** When each stage of a run waited, was queued, ran and backed off. */
+export const timelineQuery = (run: string) =>
+  queryOptions({
+    queryKey: keys.run(run, "timeline"),
+    queryFn: ({ signal }) => answer(api.GET("/api/v1/runs/{run}/timeline", { params: { path: { run } }, signal })),
+  });
