@@ -18,10 +18,10 @@ export function Page({ title, name, aside, actions, fill = false, children }: { 
   );
 }
 
-/** A box of a screen with a heading. `flush` leaves out the padding, for tables. */
-export function Panel({ title, aside, flush = false, className, children }: { title?: React.ReactNode; aside?: React.ReactNode; flush?: boolean; className?: string | undefined; children: React.ReactNode }) {
+/** A box of a screen with a heading. `flush` leaves out the padding, for tables; `fill` takes the room that is left of a `Page fill`. */
+export function Panel({ title, aside, flush = false, fill = false, className, children }: { title?: React.ReactNode; aside?: React.ReactNode; flush?: boolean; fill?: boolean; className?: string | undefined; children: React.ReactNode }) {
   return (
-    <section className={className ? `${css["panel"]} ${className}` : css["panel"]} data-flush={flush || undefined}>
+    <section className={className ? `${css["panel"]} ${className}` : css["panel"]} data-flush={flush || undefined} data-fill={fill || undefined}>
       {(title || aside) && (
         <header className={css["panelHead"]}>
           {title && <h2>{title}</h2>}
