@@ -45,3 +45,15 @@ export const timelineQuery = (run: string) =>
     queryKey: keys.run(run, "timeline"),
     queryFn: ({ signal }) => answer(api.GET("/api/v1/runs/{run}/timeline", { params: { path: { run } }, signal })),
   });
+
+/** The queues with their settings and figures, by name. */
+export const queuesQuery = queryOptions({
+  queryKey: keys.fleet("queues"),
+  queryFn: ({ signal }) => answer(api.GET("/api/v1/queues", { signal })),
+});
+
+/** The workers as their newest heartbeats tell, the oldest first. */
+export const workersQuery = queryOptions({
+  queryKey: keys.fleet("workers"),
+  queryFn: ({ signal }) => answer(api.GET("/api/v1/workers", { signal })),
+});
