@@ -24,7 +24,7 @@ const routeTree = root.addChildren([
   createRoute({ ...at("/runs/$run/compare"), validateSearch: strings("with"), component: lazyRouteComponent(() => import("../screens/compare/CompareScreen")) }),
   createRoute({
     ...at("/runs/$run/stages/$stage"),
-    validateSearch: strings("tab", "color", "order", "shards", "state", "fingerprint", "worker"),
+    validateSearch: strings("tab", "color", "order", "shards", "state", "fingerprint", "worker", "attempt", "took", "q"),
     component: lazyRouteComponent(() => import("../screens/stage/StageScreen")),
   }),
   createRoute({
