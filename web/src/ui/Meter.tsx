@@ -7,8 +7,26 @@ export interface Mark {
   name: string;
 }
 
+const none: readonly Mark[] = [];
+
 /** How full something is: a bar with its share of the width filled. `tone` is its colour; what it means must stand beside it in words. */
-export function Meter({ label, share, tone = "plain", tall = false, marks = [], text }: { label: string; /** 0 to 1; more is shown as full. */ share: number; tone?: "plain" | "warn" | "bad"; tall?: boolean; marks?: readonly Mark[]; /** What screen readers hear and hovering shows; the percentage unless said. */ text?: string }) {
+export function Meter({
+  label,
+  share,
+  tone = "plain",
+  tall = false,
+  marks = none,
+  text,
+}: {
+  label: string;
+  /** 0 to 1; more is shown as full. */
+  share: number;
+  tone?: "plain" | "warn" | "bad";
+  tall?: boolean;
+  marks?: readonly Mark[];
+  /** What screen readers hear and hovering shows; the percentage unless said. */
+  text?: string;
+}) {
   const part = Math.min(1, Math.max(0, Number.isFinite(share) ? share : 0));
   const said = [text ?? `${Math.round(part * 100)} %`, ...marks.map((m) => `${m.name} at ${Math.round(m.at * 100)} %`)].join(", ");
   return (

@@ -37,3 +37,10 @@ export function drainWords(queue: Pick<Schemas["QueueBacklog"], "depth" | "drain
   if (seconds !== undefined && queue.drain_s !== undefined) return `~${duration(seconds)}`;
   return queue.rate_per_s > 0 ? "growing" : "not draining";
 }
+
+/** The shares of a queue that has `own` ones, in the order P0 to P5; else the engine's. */
+export function weightsOf(own: readonly number[] | undefined): Readonly<Record<Level, number>> {
+  if (own?.length !== 6) return weights;
+  const [P0 = 1, P1 = 1, P2 = 1, P3 = 1, P4 = 1, P5 = 1] = own;
+  return { P0, P1, P2, P3, P4, P5 };
+}

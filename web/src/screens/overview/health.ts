@@ -56,9 +56,10 @@ export function health(o: Overview): Health {
 
 const has = (o: Overview, kind: Schemas["Attention"]["kind"]): boolean => o.attention.some((a) => a.kind === kind);
 
+const hot = (q: Schemas["QueueBacklog"]): number => Math.max(0, ...q.levels.map((l) => heat(l.level, l.depth, l.oldest_s)));
+
 /** The queue whose work is the most too late, by the allowance of its level. */
 function oldest(queues: readonly Schemas["QueueBacklog"][]): Schemas["QueueBacklog"] | undefined {
-  const hot = (q: Schemas["QueueBacklog"]) => Math.max(0, ...q.levels.map((l) => heat(l.level, l.depth, l.oldest_s)));
   return queues.toSorted((a, b) => hot(b) - hot(a) || b.oldest_s - a.oldest_s)[0];
 }
 
