@@ -49,7 +49,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, flows ...
 
 func open(ctx context.Context, cfg cli.OpenConfig) (cli.Process, error) {
 	p, err := Open(ctx, Config{DatabaseURL: cfg.DatabaseURL, Namespace: cfg.Namespace, Engine: cfg.Engine, Flows: cfg.Flows,
-		API: cfg.API, Codec: cfg.Codec, Webhooks: cfg.Webhooks, RunURL: cfg.RunURL, PollOnly: cfg.PollOnly, Logger: cfg.Logger})
+		API: cfg.API, PageProxy: cfg.PageProxy, Codec: cfg.Codec, Webhooks: cfg.Webhooks, RunURL: cfg.RunURL, PollOnly: cfg.PollOnly, Logger: cfg.Logger})
 	if err != nil {
 		return nil, err
 	}

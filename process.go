@@ -1,10 +1,13 @@
 package axflow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/url"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -23,6 +26,7 @@ import (
 	axsql "axflow/sql"
 	"axflow/sql/hint"
 	"axflow/sql/payload"
+	"axflow/web"
 	"axflow/worker"
 )
 
@@ -41,8 +45,10 @@ type Config struct {
 	TuneWorker func(*worker.Config)
 	// API makes the process serve the HTTP API. What it leaves open is the process's: Client, Reads, Live, Metrics, Logger, and as
 	// Authenticator the tokens and sessions in the database, unless Local is there. Open listens already, so that a wrong or taken
-	// address is known at once. nil: no server.
+	// address is known at once. The server serves the page too, unless API.NoPage says otherwise. nil: no server.
 	API *api.Config
+	// PageProxy is a Vite server that makes the page as it is worked on; see web.Config. On loopback only. nil: the page in this binary.
+	PageProxy *url.URL
 	// Codec seals params, outputs, inputs of shards and the secrets of webhooks on their way to the database; every process of a
 	// database needs the same keys. nil: they are stored as they are.
 	Codec payload.Codec
@@ -190,10 +196,25 @@ func (p *Process) assembleAPI(ctx context.Context) error {
 			return err
 		}
 	}
+	if ac.Page == nil && !ac.NoPage {
+		if p.cfg.PageProxy != nil && !loopback(cmp.Or(ac.Listen, api.DefaultListen)) {
+			return fmt.Errorf("axflow: a page of Vite's is for work on the page, on loopback: listen on %s, not on %s", api.DefaultListen, ac.Listen)
+		}
+		if ac.Page, err = web.Handler(web.Config{Proxy: p.cfg.PageProxy, Logger: ac.Logger}); err != nil {
+			return err
+		}
+	}
 	if p.server, err = api.New(ac); err != nil {
 		return err
 	}
 	return p.server.Listen(ctx)
+}
+
+// loopback tells whether an address is this machine's alone.
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	ip := net.ParseIP(host)
+	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
 // Client starts, watches and steers runs.

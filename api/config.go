@@ -68,6 +68,11 @@ type Config struct {
 
 	// Live streams events; Run runs it, and tells its clients goodbye. nil: the server streams none.
 	Live *live.Hub
+	// Page answers GET and HEAD of every path that is no path of the API: below /api/, /auth/, /healthz, /readyz and /metrics. Nobody needs
+	// a credential for it. nil: there is nothing there.
+	Page http.Handler
+	// NoPage leaves the page out where something else would put one in, as axflow.Open does. A Page that is given is served all the same.
+	NoPage bool
 	// Redact takes out of params, outputs and logs what clients must not see. nil: what flows declare secret only.
 	Redact func(ctx context.Context, what rest.Payload) json.RawMessage
 	// Metrics gets the server's metrics, and is what /metrics shows. Default a new registry.

@@ -9,8 +9,8 @@ import (
 	"axflow/api/problem"
 )
 
-// contentPolicy lets a page load what this server has, and nobody put it into a frame.
-const contentPolicy = "default-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'; object-src 'none'"
+// contentPolicy lets a page load what this server has, draw pictures of its own, and nobody put it into a frame.
+const contentPolicy = "default-src 'self'; img-src 'self' data:; worker-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'; object-src 'none'"
 
 // harden sets the headers that keep browsers from doing what nobody wants, on every answer, errors too.
 func (s *Server) harden(next http.Handler) http.Handler {

@@ -63,7 +63,7 @@ func TestHeadersAreOnEveryAnswer(t *testing.T) {
 			t.Errorf("%s %s: %d, want %d", c.method, target, a.status, c.status)
 		}
 		for name, want := range map[string]string{
-			"Content-Security-Policy":      "default-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'; object-src 'none'",
+			"Content-Security-Policy":      "default-src 'self'; img-src 'self' data:; worker-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'; object-src 'none'",
 			"X-Content-Type-Options":       "nosniff",
 			"X-Frame-Options":              "DENY",
 			"Referrer-Policy":              "no-referrer",

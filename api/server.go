@@ -76,7 +76,7 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("setting compression up: %w", err)
 	}
-	s.routed = s.sameSite(s.head(s.recovered(routes), compress))
+	s.routed = s.sameSite(s.paged(s.head(s.recovered(routes), compress)))
 	s.handler = s.follow(s.harden(s.routed))
 	return s, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,6 +33,7 @@ type OpenConfig struct {
 	Engine                 bool
 	Flows                  []flow.Definition // none: no worker
 	API                    *api.Config       // nil: no server
+	PageProxy              *url.URL          // nil: the page in this binary
 	Codec                  sealing.Codec     // nil: payloads are stored as they are
 	Webhooks               webhook.Rules
 	RunURL                 string
@@ -49,6 +51,8 @@ type Config struct {
 	Flows []flow.Definition
 	// Open connects to a database and makes the parts.
 	Open func(context.Context, OpenConfig) (Process, error)
+	// Browse opens an address in the user's browser. Default: as the system does.
+	Browse func(ctx context.Context, url string) error
 	// Stdin, Stdout and Stderr are the process's; Getenv reads its environment.
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -71,6 +75,9 @@ type app struct {
 
 // Run runs the command that args name and returns the exit code. When ctx ends, what runs drains and waiting ends.
 func Run(ctx context.Context, cfg Config, args []string) int {
+	if cfg.Browse == nil {
+		cfg.Browse = browse
+	}
 	a := &app{Config: cfg}
 	root := a.root()
 	root.SetArgs(args)

@@ -99,12 +99,14 @@ func (x terminal) answer(code int, into any, args ...string) {
 }
 
 // dev runs `dev` until the test ends; it must end well.
-func (x terminal) dev() *text {
+func (x terminal) dev(args ...string) *text {
 	x.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var out text
 	code := make(chan int, 1)
-	go func() { code <- axflow.Run(ctx, []string{"--database-url", x.url, "dev"}, &out, &out, x.flows...) }()
+	go func() {
+		code <- axflow.Run(ctx, append([]string{"--database-url", x.url, "dev"}, args...), &out, &out, x.flows...)
+	}()
 	x.t.Cleanup(func() {
 		cancel()
 		if got := <-code; got != 0 {

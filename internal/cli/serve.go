@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
 	"strings"
 
@@ -16,11 +17,12 @@ import (
 func (a *app) devCommand() *cobra.Command {
 	var s served
 	var o outward
+	var browse bool
 	cmd := &cobra.Command{
 		Use:   "dev",
-		Short: "Run everything in this process: database, engine, API, and a worker for the flows built in",
-		Long: "Run everything in this process: the database (an embedded PostgreSQL unless one is named), the engine, the HTTP API, and a worker for the\n" +
-			"flows built in. The database's schema is brought up to date. Ctrl-C stops it all in good order; the data stays.\n\n" +
+		Short: "Run everything in this process: database, engine, API with the page, and a worker for the flows built in",
+		Long: "Run everything in this process: the database (an embedded PostgreSQL unless one is named), the engine, the HTTP API with the page, and a worker for\n" +
+			"the flows built in. The database's schema is brought up to date. Ctrl-C stops it all in good order; the data stays.\n\n" +
 			"The API asks for no credential, so it listens on loopback only; if its port is taken it takes a free one.",
 		Args: takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -32,11 +34,16 @@ func (a *app) devCommand() *cobra.Command {
 			if ac != nil {
 				ac.AnyPort = ac.Listen == ""
 			}
-			return a.serve(cmd.Context(), serving{need: made, migrate: true, engine: true, worker: true, api: ac, out: o})
+			proxy, err := s.proxy(ac)
+			if err != nil {
+				return err
+			}
+			return a.serve(cmd.Context(), serving{need: made, migrate: true, engine: true, worker: true, api: ac, proxy: proxy, browse: browse, out: o})
 		},
 	}
 	s.flagsOf(cmd, false)
 	o.flagsOf(cmd)
+	cmd.Flags().BoolVar(&browse, "open", false, "open the page in the browser")
 	return cmd
 }
 
@@ -46,8 +53,8 @@ func (a *app) serverCommand() *cobra.Command {
 	var noEngine bool
 	cmd := &cobra.Command{
 		Use:   "server",
-		Short: "Run an engine and the API; several stand by for each other",
-		Long: "Run an engine and the HTTP API against a database whose schema is this binary's (see `migrate`). Any number may run: of the engines one\n" +
+		Short: "Run an engine and the API with the page; several stand by for each other",
+		Long: "Run an engine and the HTTP API with the page against a database whose schema is this binary's (see `migrate`). Any number may run: of the engines one\n" +
 			"leads and the others take over when it is gone, and every API serves. Work is done by workers: programs with flows built in, started with `worker`.\n\n" +
 			"Clients of the API send tokens, which `token create` makes. Beyond loopback it speaks TLS only, unless --insecure-http allows plain HTTP behind\n" +
 			"a proxy that encrypts.",
@@ -60,7 +67,11 @@ func (a *app) serverCommand() *cobra.Command {
 			if noEngine && ac == nil {
 				return usagef("without engine and API there is nothing to run: leave out --no-engine or --api=false")
 			}
-			return a.serve(cmd.Context(), serving{need: named, engine: !noEngine, api: ac, out: o})
+			proxy, err := s.proxy(ac)
+			if err != nil {
+				return err
+			}
+			return a.serve(cmd.Context(), serving{need: named, engine: !noEngine, api: ac, proxy: proxy, out: o})
 		},
 	}
 	s.flagsOf(cmd, true)
@@ -89,6 +100,8 @@ type serving struct {
 	need                    need
 	migrate, engine, worker bool
 	api                     *api.Config // nil: no API
+	proxy                   *url.URL    // nil: the page in this binary
+	browse                  bool        // show it in the browser
 	out                     outward
 }
 
@@ -107,7 +120,7 @@ func (a *app) serve(ctx context.Context, s serving) error {
 			return fmt.Errorf("bringing the database up to date: %w", err)
 		}
 	}
-	oc := OpenConfig{DatabaseURL: d.url, Namespace: a.flags.namespace, Engine: s.engine, API: s.api, PollOnly: a.flags.pollOnly, Logger: log}
+	oc := OpenConfig{DatabaseURL: d.url, Namespace: a.flags.namespace, Engine: s.engine, API: s.api, PageProxy: s.proxy, PollOnly: a.flags.pollOnly, Logger: log}
 	if s.worker {
 		oc.Flows = a.Flows
 	}
@@ -117,6 +130,11 @@ func (a *app) serve(ctx context.Context, s serving) error {
 	}
 	defer p.Close()
 	a.introduce(d, s, p)
+	if s.browse && s.api != nil && !s.api.NoPage {
+		if err := a.Browse(ctx, p.Server().URL()+"/"); err != nil {
+			a.complain("the browser could not be opened (%v): open %s/ yourself", err, p.Server().URL())
+		}
+	}
 	told := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(told)
@@ -136,6 +154,9 @@ func (a *app) serve(ctx context.Context, s serving) error {
 // introduce says what runs where, and what to do next.
 func (a *app) introduce(d *database, s serving, p Process) {
 	fact := func(name, format string, args ...any) { a.say("  %-10s %s", name, fmt.Sprintf(format, args...)) }
+	if s.api != nil && !s.api.NoPage {
+		a.say("page: %s/", p.Server().URL()) // what most are after, where a terminal makes it a link
+	}
 	a.say("%s %s, process %d", a.Name, a.Version, os.Getpid())
 	fact("database", "%s", d.where)
 	if s.engine {

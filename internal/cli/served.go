@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"net/url"
 	"os"
 	"os/user"
 	"strconv"
@@ -24,6 +25,8 @@ type served struct {
 	insecureHTTP bool
 	noAuth       bool
 	oidc         string // file
+	noPage       bool
+	pageProxy    string
 }
 
 // The environment variables of the server.
@@ -43,6 +46,9 @@ func (s *served) flagsOf(cmd *cobra.Command, all bool) {
 	f.BoolVar(&s.on, "api", true, "serve the HTTP API")
 	f.StringVar(&s.listen, "listen", "", "the address of the API, host:port (default $"+envListen+", else "+api.DefaultListen+")")
 	f.StringSliceVar(&s.hosts, "hosts", nil, "names that the API answers to; on loopback beside localhost, else all unless said (default $"+envHosts+")")
+	f.BoolVar(&s.noPage, "no-page", false, "serve the API without the page")
+	f.StringVar(&s.pageProxy, "page-proxy", "", "have a Vite server at this URL make the page, to work on it; on loopback only")
+	_ = f.MarkHidden("page-proxy") // it is there
 	if !all {
 		return
 	}
@@ -70,7 +76,7 @@ func (a *app) apiConfig(s served) (*api.Config, error) {
 		hosts = strings.Split(text, ",")
 	}
 	cfg := &api.Config{Listen: cmp.Or(s.listen, a.Getenv(envListen)), Hosts: hosts, CertFile: cmp.Or(s.cert, a.Getenv(envCert)),
-		KeyFile: cmp.Or(s.key, a.Getenv(envKey)), InsecureHTTP: insecure, Version: a.Version}
+		KeyFile: cmp.Or(s.key, a.Getenv(envKey)), InsecureHTTP: insecure, NoPage: s.noPage, Version: a.Version}
 	if s.noAuth {
 		cfg.Local = a.everybody()
 		return cfg, nil
@@ -90,6 +96,18 @@ func (a *app) apiConfig(s served) (*api.Config, error) {
 		cfg.Provider = &provider
 	}
 	return cfg, nil
+}
+
+// proxy is the Vite server that makes the page; nil: none does.
+func (s *served) proxy(cfg *api.Config) (*url.URL, error) {
+	if s.pageProxy == "" || cfg == nil {
+		return nil, nil
+	}
+	u, err := url.Parse(s.pageProxy)
+	if err != nil || u.Scheme != "http" || u.Host == "" {
+		return nil, usagef("--page-proxy is %q: it must be the URL of a Vite server, such as http://127.0.0.1:5173", s.pageProxy)
+	}
+	return u, nil
 }
 
 // everybody is who asks a server without credentials: whoever is on this machine, in the user's name.

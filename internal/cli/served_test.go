@@ -7,8 +7,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"os/user"
+	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +29,9 @@ func TestDevServesTheAPI(t *testing.T) {
 	pgtest.Eventually(t, time.Minute, func() (bool, string) { return strings.Contains(out.String(), "Ctrl-C"), out.String() })
 	says(t, out.String(), "/api/docs", "without authentication")
 	url := address.FindString(out.String())
+	if !strings.HasPrefix(out.String(), "page: "+url+"/\n") {
+		t.Errorf("it does not say first where the page is:\n%s", out.String())
+	}
 	if !strings.HasSuffix(url, ":7780") { // another test's, or a server of the machine's, has it
 		says(t, out.String(), "(127.0.0.1:7780 is taken)")
 	}
@@ -47,6 +53,42 @@ func TestDevServesTheAPI(t *testing.T) {
 	says(t, string(text), fmt.Sprintf(`"actor":"local:%s"`, u.Username), `"namespace":"default"`, `"via":"local"`)
 }
 
+// dev serves the page, and shows it if it is asked to.
+func TestDevShowsThePage(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Log("what opens an address is found by its name on Linux only")
+		return
+	}
+	dir := t.TempDir()
+	seen := filepath.Join(dir, "seen")
+	if err := os.WriteFile(filepath.Join(dir, "xdg-open"), []byte("#!/bin/sh\necho \"$1\" >"+seen+".part && mv "+seen+".part "+seen+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	x := terminal{t, pgtest.New(t).URL, nil}
+	out := x.dev("--open")
+	var shown string
+	pgtest.Eventually(t, time.Minute, func() (bool, string) {
+		b, err := os.ReadFile(seen)
+		shown = strings.TrimSpace(string(b))
+		return err == nil, out.String()
+	})
+	if want := address.FindString(out.String()) + "/"; shown != want {
+		t.Errorf("the browser was shown %q, want %q", shown, want)
+	}
+	tr := &http.Transport{}
+	defer tr.CloseIdleConnections()
+	res, err := (&http.Client{Transport: tr}).Get(shown)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(res.Body)
+	_ = res.Body.Close()
+	if err != nil || res.StatusCode != http.StatusOK || !strings.Contains(string(text), "<title>AX</title>") {
+		t.Errorf("%d %s %v", res.StatusCode, text, err)
+	}
+}
+
 func TestUnsafeServersAreRefused(t *testing.T) {
 	x := terminal{t, pgtest.New(t).URL, nil}
 	for name, c := range map[string]struct {
@@ -54,13 +96,15 @@ func TestUnsafeServersAreRefused(t *testing.T) {
 		code int
 		says string
 	}{
-		"nothing to run":             {[]string{"server", "--no-engine", "--api=false"}, 2, "nothing to run"},
-		"plain HTTP for all":         {[]string{"server", "--listen", "0.0.0.0:0"}, 1, "plain HTTP"},
-		"nobody asked":               {[]string{"server", "--listen", "0.0.0.0:0", "--insecure-http", "--no-auth"}, 1, "on loopback only"},
-		"dev for all":                {[]string{"dev", "--listen", ":0"}, 1, "on loopback only"},
-		"a certificate without key":  {[]string{"server", "--listen", "127.0.0.1:0", "--tls-cert", "x"}, 1, "both a certificate and a key"},
-		"no address":                 {[]string{"server", "--listen", "everywhere"}, 1, "host:port"},
-		"a certificate that is none": {[]string{"server", "--listen", "127.0.0.1:0", "--tls-cert", "/nothing", "--tls-key", "/nothing"}, 1, "reading the certificate"},
+		"a page from elsewhere, for all": {[]string{"server", "--listen", "0.0.0.0:0", "--insecure-http", "--page-proxy", "http://127.0.0.1:1"}, 1, "on loopback"},
+		"a page from nowhere":            {[]string{"dev", "--page-proxy", "5173"}, 2, "--page-proxy"},
+		"nothing to run":                 {[]string{"server", "--no-engine", "--api=false"}, 2, "nothing to run"},
+		"plain HTTP for all":             {[]string{"server", "--listen", "0.0.0.0:0"}, 1, "plain HTTP"},
+		"nobody asked":                   {[]string{"server", "--listen", "0.0.0.0:0", "--insecure-http", "--no-auth"}, 1, "on loopback only"},
+		"dev for all":                    {[]string{"dev", "--listen", ":0"}, 1, "on loopback only"},
+		"a certificate without key":      {[]string{"server", "--listen", "127.0.0.1:0", "--tls-cert", "x"}, 1, "both a certificate and a key"},
+		"no address":                     {[]string{"server", "--listen", "everywhere"}, 1, "host:port"},
+		"a certificate that is none":     {[]string{"server", "--listen", "127.0.0.1:0", "--tls-cert", "/nothing", "--tls-key", "/nothing"}, 1, "reading the certificate"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			y := x

@@ -12,6 +12,7 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
 	"os/signal"
 	"syscall"
@@ -73,11 +74,11 @@ func (o options) run(ctx context.Context) error {
 	if err := server.CreateDatabase(ctx, "sandbox"); err != nil {
 		return fmt.Errorf("making the database: %w", err)
 	}
-	url := server.SocketURL("sandbox")
-	if err := axsql.Migrate(ctx, url); err != nil {
+	database := server.SocketURL("sandbox")
+	if err := axsql.Migrate(ctx, database); err != nil {
 		return fmt.Errorf("bringing the database up to date: %w", err)
 	}
-	p, err := o.open(ctx, url, log)
+	p, err := o.open(ctx, database, log)
 	if err != nil {
 		return err
 	}
@@ -97,9 +98,16 @@ func (o options) run(ctx context.Context) error {
 }
 
 // open makes the process: engine, worker, API and page.
-func (o options) open(ctx context.Context, url string, log *slog.Logger) (*axflow.Process, error) {
+func (o options) open(ctx context.Context, database string, log *slog.Logger) (*axflow.Process, error) {
+	var proxy *url.URL
+	if o.pageProxy != "" {
+		var err error
+		if proxy, err = url.Parse(o.pageProxy); err != nil {
+			return nil, fmt.Errorf("-page-proxy: %w", err)
+		}
+	}
 	p, err := axflow.Open(ctx, axflow.Config{
-		DatabaseURL: url, Flows: flows(o.size), Engine: true, MaxConns: 12, Logger: log,
+		DatabaseURL: database, PageProxy: proxy, Flows: flows(o.size), Engine: true, MaxConns: 12, Logger: log,
 		TuneEngine: func(c *engine.Config) { c.Retention = -1 },
 		TuneWorker: func(c *worker.Config) {
 			c.Slots, c.Labels, c.Grace = 32, []string{"eu", "ssd"}, 2*time.Second
