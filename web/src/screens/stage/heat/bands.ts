@@ -27,8 +27,8 @@ export function bandsOf(durations: Uint32Array): number[] {
   return borders;
 }
 
-/** Two significant digits, so that legends can be read. */
-const round = (ms: number): number => Number(ms.toPrecision(2));
+/** Two significant digits and whole ms, so that legends can be read. */
+const round = (ms: number): number => Math.round(Number(ms.toPrecision(2)));
 
 /** The band of a duration; -1 for none. */
 export function bandOf(borders: readonly number[], duration: number): number {
