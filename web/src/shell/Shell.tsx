@@ -1,6 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet } from "@tanstack/react-router";
+import { ActHost } from "../acts/ActHost";
 import { meQuery } from "../api/queries";
+import { Toaster } from "../ui/Toaster";
 import { places } from "./nav";
 import css from "./Shell.module.css";
 
@@ -31,6 +33,8 @@ export function Shell() {
         <div className={css["bar"]} />
         <Outlet />
       </div>
+      <ActHost />
+      <Toaster />
     </div>
   );
 }
