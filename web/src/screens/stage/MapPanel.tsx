@@ -1,4 +1,3 @@
-import { useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Schemas } from "../../api/client";
 import { count, duration } from "../../ui/format";
@@ -14,6 +13,7 @@ import { noTime, type Packed } from "./heat/packed";
 import { Legend } from "./Legend";
 import { legendOf, paramOf } from "./legend";
 import css from "./MapPanel.module.css";
+import { route } from "./route";
 import { ShardCard } from "./ShardCard";
 import type { Selection } from "./useSelection";
 
@@ -44,7 +44,7 @@ export function MapPanel({
   ages: ReadonlyMap<number, number>;
   height: number;
 }) {
-  const navigate = useNavigate({ from: "/runs/$run/stages/$stage" });
+  const navigate = route.useNavigate();
   const set = (params: MapSearch) => void navigate({ search: (s) => ({ ...s, ...params }), replace: true, resetScroll: false });
   const [color, order] = [coloringOf(search), orderOf(search)];
   const { state, worker, attempt, took } = search;
@@ -64,6 +64,7 @@ export function MapPanel({
     const ms = packed?.durations?.[index] ?? noTime;
     return `Shard ${index}${name ? `, ${wordOf(name)}` : ""}${ms === noTime ? "" : `, ${duration(ms / 1000)}`}`;
   };
+  const card = (index: number): React.ReactNode => packed && <ShardCard run={run} stage={status.name} index={index} packed={packed} age={ages.get(index)} />;
   const summary = `${count(status.total)} shards of ${status.name}: ${legendOf(packed ?? nothing, "state")
     .map((e) => `${count(e.count)} ${e.label}`)
     .join(", ")}`;
@@ -100,10 +101,7 @@ export function MapPanel({
             selected={selection.mask}
             onSelect={selection.select}
             onOpen={(index) => void navigate({ to: "/runs/$run/stages/$stage/shards/$shard", params: { run, stage: status.name, shard: String(index) } })}
-            card={(index) => {
-              const age = ages.get(index);
-              return packed && <ShardCard run={run} stage={status.name} index={index} packed={packed} age={age === undefined ? undefined : age / 1000} />;
-            }}
+            card={card}
             say={say}
             summary={summary}
             height={height}

@@ -11,7 +11,7 @@ import css from "./ShardCard.module.css";
 const rest = 120;
 
 /** What is known of the shard under the pointer: at once what the map has, a moment later its key and its error. */
-export function ShardCard({ run, stage, index, packed, age }: { run: string; stage: string; index: number; packed: Packed; /** How long it has run by now, in s. */ age: number | undefined }) {
+export function ShardCard({ run, stage, index, packed, age }: { run: string; stage: string; index: number; packed: Packed; /** How long it has run by now, in ms. */ age: number | undefined }) {
   const [rests, setRests] = useState<number>();
   useEffect(() => {
     const timer = setTimeout(() => setRests(index), rest);
@@ -40,7 +40,7 @@ export function ShardCard({ run, stage, index, packed, age }: { run: string; sta
         <dt>Attempt</dt>
         <dd>{attempt === undefined ? "…" : attempt === 0 ? "none yet" : attempt}</dd>
         <dt>{age === undefined ? "Took" : "Runs for"}</dt>
-        <dd>{age === undefined ? (took === noTime ? "–" : duration(took / 1000)) : duration(age)}</dd>
+        <dd>{age === undefined ? (took === noTime ? "–" : duration(took / 1000)) : duration(age / 1000)}</dd>
         <dt>Worker</dt>
         <dd>{worker ? shortId(worker) : item || packed.workers ? "–" : "…"}</dd>
         <dt>Error</dt>

@@ -1,9 +1,7 @@
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { maskOf, spansOf, type Mask } from "./heat/selection";
 import { formatSpans, parseSpans } from "./heat/spans";
-
-const route = getRouteApi("/runs/$run/stages/$stage");
+import { route } from "./route";
 
 /** Longer than this, in characters, a set does not go into the address: servers refuse heads of 32 KiB, and people long links. */
 const longest = 3000;
@@ -21,7 +19,7 @@ export interface Selection {
 /** The selection of the stage that is shown. */
 export function useSelection(total: number): Selection {
   const { shards } = route.useSearch();
-  const navigate = useNavigate({ from: "/runs/$run/stages/$stage" });
+  const navigate = route.useNavigate();
   const [large, setLarge] = useState<string>();
   const text = shards ?? large;
   const mask = useMemo(() => {
