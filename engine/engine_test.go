@@ -45,6 +45,13 @@ type cluster struct {
 	wg     sync.WaitGroup
 }
 
+// A machine that stands still for a TTL ends a term or buries a worker, and the engine is right to: so the TTLs are longer than
+// it ever stands still, except where a test waits for a death.
+const (
+	longTTL = 30 * time.Second
+	renew   = 500 * time.Millisecond // workers are found dead only between two renewals
+)
+
 // runEngine runs an engine until stopEngine or the test's end.
 func (c *cluster) runEngine(e *engine.Engine) {
 	ctx, cancel := context.WithCancel(c.run)
@@ -91,7 +98,7 @@ func newCluster(t *testing.T, tune func(*engine.Config)) *cluster {
 	if c.client, err = control.NewClient(ctx, control.Config{Pool: pool, Bus: bus, Poll: 200 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
-	cfg := engine.Config{ConnConfig: pc.ConnConfig, Bus: bus, TTL: 3 * time.Second, Beat: 200 * time.Millisecond, WorkerTTL: 2 * time.Second, Logger: logger}
+	cfg := engine.Config{ConnConfig: pc.ConnConfig, Bus: bus, TTL: longTTL, Renew: renew, Beat: 200 * time.Millisecond, WorkerTTL: longTTL, Logger: logger}
 	if tune != nil {
 		tune(&cfg)
 	}
@@ -116,8 +123,26 @@ func newCluster(t *testing.T, tune func(*engine.Config)) *cluster {
 	return c
 }
 
-// worker runs a fake worker for the flows until the returned function kills it.
-func (c *cluster) worker(tune func(*fakeworker.Worker), flows ...flow.Definition) (kill func()) {
+// worker runs a fake worker for the flows. The returned function ends it and takes it off the list, as its burial would.
+func (c *cluster) worker(tune func(*fakeworker.Worker), flows ...flow.Definition) (bury func()) {
+	c.t.Helper()
+	var id uuid.UUID
+	kill := c.mortal(func(w *fakeworker.Worker) {
+		id = w.ID
+		if tune != nil {
+			tune(w)
+		}
+	}, flows...)
+	return func() {
+		c.t.Helper()
+		kill()
+		c.exec(`DELETE FROM ax.worker WHERE id = $1`, id)
+		c.bus.ToEngine(hint.Engine{Workers: true})
+	}
+}
+
+// mortal runs a fake worker until the returned function kills it, which only its silence tells.
+func (c *cluster) mortal(tune func(*fakeworker.Worker), flows ...flow.Definition) (kill func()) {
 	c.t.Helper()
 	w := &fakeworker.Worker{ID: uuid.Must(uuid.NewV7()), Pool: c.pool, Bus: c.bus, Handlers: map[string]int{}}
 	for _, f := range flows {
@@ -321,11 +346,11 @@ func TestRetryOnceThenSucceeds(t *testing.T) {
 
 func TestDeadWorkersWorkIsSeized(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, nil)
+	c := newCluster(t, func(cfg *engine.Config) { cfg.WorkerTTL = 2 * time.Second })
 	f := flow.New("f", stage.New("a", nop))
 	got := make(chan struct{}, 100)
 	hang := make(chan struct{})
-	kill := c.worker(func(w *fakeworker.Worker) {
+	kill := c.mortal(func(w *fakeworker.Worker) {
 		w.Seen = func(span.Assignment) {
 			select {
 			case got <- struct{}{}:
@@ -394,9 +419,9 @@ func TestAligned(t *testing.T) {
 	z := stage.New("z", nop).After(b)
 	f := flow.New("aligned", a, b, z)
 	for _, n := range []int{500, 1, 0} {
-		kill := c.worker(func(w *fakeworker.Worker) { w.Plan = layout(n) }, f)
+		bury := c.worker(func(w *fakeworker.Worker) { w.Plan = layout(n) }, f)
 		c.end(stage.RunSucceeded, c.start(f, 2)...)
-		kill()
+		bury()
 	}
 	c.check(history.Options{Ended: true})
 }

@@ -42,12 +42,12 @@ func TestWindowPassesOverAFloodOfOneKey(t *testing.T) {
 	holder := p.await(1)[0] // holds the flood's one place
 	flood := c.startIn(f, 20_000, customer("flood"))
 	others := c.startIn(f, 10, func(i int, s *control.Start) { customer(string(rune('a'+i)))(i, s) })
-	kill := c.worker(nil, f)
+	bury := c.worker(nil, f)
 	c.end(stage.RunSucceeded, others...)
 	if n := c.number(`SELECT count(*) FROM ax.run WHERE finished_at IS NOT NULL`); n != len(others) {
 		t.Errorf("%d runs have ended, want the %d of other customers", n, len(others))
 	}
-	kill()
+	bury()
 	// When its place is free, the flood goes on by itself.
 	c.worker(nil, f)
 	p.end(holder, -1, ok)
@@ -66,9 +66,9 @@ func TestWindowPassesOverManyFullKeys(t *testing.T) {
 	holders := p.await(keys)
 	full := c.startIn(f, 4*keys, func(i int, s *control.Start) { customer(of(i))(i, s) })
 	others := c.startIn(f, 10, func(i int, s *control.Start) { customer(string(rune('a'+i)))(i, s) })
-	kill := c.worker(nil, f)
+	bury := c.worker(nil, f)
 	c.end(stage.RunSucceeded, others...)
-	kill()
+	bury()
 	for _, h := range holders {
 		p.end(h, -1, ok)
 	}

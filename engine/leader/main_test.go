@@ -19,6 +19,9 @@ import (
 // patience bounds every wait for something that should happen; a loaded machine must not fail a test.
 const patience = 30 * time.Second
 
+// lateRenewal ends what is said of a term whose leader, or its machine, stood still for too long.
+const lateRenewal = "not renewed in time"
+
 // wire is an elector's network: it can be cut, which breaks its connections and refuses new ones.
 type wire struct {
 	mu    sync.Mutex

@@ -29,7 +29,8 @@ func (s *site) cut(least int, which string) {
 // Every session is ended, again and again under load; then only those that listen.
 func TestSessionsTerminated(t *testing.T) {
 	s := newSite(t, pgtest.New(t, pgtest.Pool(ownSessions)), nil)
-	s.ttl, s.workerTTL = shortTTL, shortWorkerTTL // as many terms and lives as it takes
+	s.shortLeases() // as many terms and lives as it takes
+	s.shortLives()
 	s.engine("x")
 	s.engine("y")
 	s.worker("a")
@@ -51,7 +52,8 @@ func TestSessionsTerminated(t *testing.T) {
 // PostgreSQL is stopped the hard way and started again, twice, under load: what it had acknowledged ends.
 func TestDatabaseRestarted(t *testing.T) {
 	s := newSite(t, pgtest.Own(t, pgtest.Pool(ownSessions)), nil)
-	s.ttl, s.workerTTL = shortTTL, shortWorkerTTL
+	s.shortLeases()
+	s.shortLives()
 	s.engine("x")
 	s.engine("y")
 	s.worker("a")

@@ -58,7 +58,7 @@ func TestDrainByAnOperator(t *testing.T) {
 func TestDrainingWorkerKilled(t *testing.T) {
 	t.Parallel()
 	attempts(t, func(s *site) {
-		s.workerTTL = shortWorkerTTL
+		s.shortLives()
 		s.engine("engine")
 		a := s.spawn(role{Name: "a", Worker: true, Slots: 2})
 		id, enough := s.registered(a)

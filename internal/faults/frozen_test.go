@@ -27,7 +27,7 @@ func TestWorkerStoppedInTransaction(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			attempts(t, func(s *site) {
-				s.workerTTL = shortWorkerTTL
+				s.shortLives()
 				s.engine("engine")
 				a := s.worker("a")
 				_, enough := s.registered(a)

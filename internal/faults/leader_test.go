@@ -15,7 +15,7 @@ import (
 // acknowledged run ends.
 func TestLeaderKilledAgainAndAgain(t *testing.T) {
 	s := newSite(t, pgtest.New(t, pgtest.Pool(ownSessions)), nil)
-	s.ttl = shortTTL
+	s.shortLeases()
 	const kills = 5
 	const seed = 7
 	rnd := rand.New(rand.NewPCG(seed, seed))
@@ -59,13 +59,10 @@ func TestLeaderKilledAgainAndAgain(t *testing.T) {
 	}
 }
 
-// takeover bounds how long a standby may take: the leader's term has to run out first.
-const takeover = shortTTL + 5*time.Second
-
 // standby starts two engines, of which one leads and the other stands by. Which is which may change until one is stopped.
 func (s *site) standby() {
 	s.t.Helper()
-	s.ttl = shortTTL
+	s.shortLeases()
 	s.leads(s.engine("x"))
 	s.engine("y")
 	s.until("y stands by", "SELECT count(*) = 2 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'ax-elector-leader'")
@@ -76,8 +73,8 @@ type stoppedLeader struct {
 	*process
 	epoch   int64
 	standby *process
-	session int                  // the backend that serves the statement in which it was stopped
-	elapsed func() time.Duration // since it was stopped
+	session int               // the backend that serves the statement in which it was stopped
+	stopped *pgtest.Stopwatch // started when it was
 }
 
 // stopLeader stops the process that leads; if a statement is named, while it waits for a lock in that. Who has lost the lease
@@ -99,7 +96,7 @@ func (s *site) stopLeader(statement string) *stoppedLeader {
 		s.t.Logf("%s was stopped too late for its term of epoch %d", holder, l.epoch)
 		return false, holder + ", which leads, is not stopped in time"
 	})
-	l.elapsed = s.stopwatch()
+	l.stopped = s.db.Stopwatch(s.t)
 	for _, p := range s.engines {
 		if p != l.process {
 			l.standby = p
@@ -124,9 +121,9 @@ func (s *site) waitsIn(l *stoppedLeader, statement string) bool {
 func (s *site) succeeded(l *stoppedLeader) (enough func()) {
 	s.t.Helper()
 	s.until("a term after that of "+l.name, "SELECT epoch > $1 FROM ax.lease WHERE name = 'leader'", l.epoch)
-	took := l.elapsed()
-	if took > takeover {
-		s.t.Errorf("%s leads after %v, want at most %v", l.standby.name, took, takeover)
+	took, most := l.stopped.Elapsed(), s.ttl+5*time.Second // the leader's term has to run out first
+	if took > most {
+		s.t.Errorf("%s leads after %v, want at most %v", l.standby.name, took, most)
 	}
 	s.t.Logf("%s leads after %v", l.standby.name, took.Round(time.Millisecond))
 	s.ledBy(l.standby, l.epoch+1)
@@ -173,7 +170,7 @@ func TestLeaderStoppedIdle(t *testing.T) {
 		before := query[time.Time](s, "SELECT clock_timestamp()")
 		enough := s.succeeded(x)
 		s.ended(s.begin(s.work, params{Shards: 10}))
-		s.until("three TTLs", "SELECT clock_timestamp() > $1::timestamptz + 3 * $2::interval", before, shortTTL)
+		s.until("three TTLs", "SELECT clock_timestamp() > $1::timestamptz + 3 * $2::interval", before, s.ttl)
 		s.wakes(x, enough)
 		s.settled()
 	})
@@ -184,7 +181,7 @@ func TestLeaderStoppedIdle(t *testing.T) {
 func TestLeaderStoppedInTransaction(t *testing.T) {
 	t.Parallel()
 	attempts(t, func(s *site) {
-		s.workerTTL = shortWorkerTTL
+		s.shortLives()
 		s.standby()
 		a := s.worker("a")
 		run := s.begin(s.work, params{Shards: 5, Gates: []string{gateMany}})

@@ -3,6 +3,7 @@ package faults
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -10,15 +11,22 @@ import (
 )
 
 // attempts plays a scenario on sites of its own until the machine lets it happen. The scenario says what it presumes
-// of the machine (registered, reigns); an attempt in which that does not hold is void. See pgtest.Attempts.
+// of the machine (registered, reigns); an attempt in which that does not hold is void, and TTLs are longer in the next ones.
+// See pgtest.Attempts.
 func attempts(t *testing.T, scenario func(s *site)) {
 	t.Helper()
-	pgtest.Attempts(t, func(t *testing.T, void pgtest.Void) {
+	pgtest.Attempts(t, func(t *testing.T, a *pgtest.Attempt) {
 		s := newSite(t, pgtest.New(t, pgtest.Pool(ownSessions)), nil)
-		s.void = void
+		s.void = a.Void
+		s.stretch = 1 << min(a.N-1, 2)
 		scenario(s)
 	})
 }
+
+// shortLeases and shortLives make the TTLs of the processes that are started from now on short enough to wait for.
+func (s *site) shortLeases() { s.ttl = time.Duration(s.stretch) * shortTTL }
+
+func (s *site) shortLives() { s.workerTTL = time.Duration(s.stretch) * shortWorkerTTL }
 
 // presumption is checked while the test waits for something else.
 type presumption struct{ check func() }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,10 +39,10 @@ type site struct {
 
 	// The TTLs of the processes that are started from now on, 0: long ones. Short is only what a test waits for.
 	ttl, workerTTL time.Duration
+	stretch        int // of short TTLs
 
-	void     pgtest.Void // in attempts
+	void     func(format string, args ...any) // in attempts
 	presumed []*presumption
-	stood    *atomic.Int64 // see stopwatch
 
 	mu    sync.Mutex
 	acked map[uuid.UUID]int // acknowledged runs, and the shards of those of work, else -1
@@ -58,7 +57,7 @@ func ownSessions(c *pgxpool.Config) {
 // newSite makes a site on a fresh database; tune may change how the test's client gets its hints.
 func newSite(t *testing.T, db *pgtest.DB, tune func(*hint.Config)) *site {
 	t.Helper()
-	s := &site{flows: newFlows(nil), t: t, ctx: pgtest.Context(t, 2*time.Minute), db: db, pool: db.Pool, gates: newGates(t), engines: make(map[string]*process), acked: make(map[uuid.UUID]int)}
+	s := &site{flows: newFlows(nil), t: t, ctx: pgtest.Context(t, 2*time.Minute), db: db, pool: db.Pool, gates: newGates(t), engines: make(map[string]*process), stretch: 1, acked: make(map[uuid.UUID]int)}
 	s.gates.check = s.check
 	s.exec(effectTable)
 	cfg := hint.Config{ConnConfig: db.Pool.Config().ConnConfig}

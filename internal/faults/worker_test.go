@@ -11,7 +11,7 @@ import (
 // finishes twice, although the commit that was under way when it died may take place after its death.
 func TestWorkerKilledWithUnflushedResults(t *testing.T) {
 	attempts(t, func(s *site) {
-		s.workerTTL = shortWorkerTTL
+		s.shortLives()
 		s.engine("engine")
 		a := s.worker("a")
 		_, enough := s.registered(a)
@@ -48,7 +48,7 @@ func TestWorkerStoppedBeyondItsTTL(t *testing.T) {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
 			attempts(t, func(s *site) {
-				s.workerTTL = shortWorkerTTL
+				s.shortLives()
 				s.engine("engine")
 				a := s.worker("a")
 				_, enough := s.registered(a)
@@ -91,7 +91,7 @@ func TestWorkerStoppedBeyondItsTTL(t *testing.T) {
 func TestHandedToWorkerThatDies(t *testing.T) {
 	t.Parallel()
 	attempts(t, func(s *site) {
-		s.workerTTL = shortWorkerTTL
+		s.shortLives()
 		s.engine("engine")
 		a := s.worker("a")
 		_, enough := s.registered(a)
@@ -119,8 +119,9 @@ func TestSlowTransactionHoldsNobodyUp(t *testing.T) {
 	s := newSite(t, pgtest.New(t, pgtest.Pool(ownSessions)), nil)
 	s.engine("engine")
 	s.worker("a")
+	watch := s.db.Stopwatch(t)
 	load := func() time.Duration {
-		elapsed := s.stopwatch()
+		watch.Reset()
 		singles, err := s.start(s.single, 300, params{})
 		if err != nil {
 			t.Fatal(err)
@@ -134,7 +135,7 @@ func TestSlowTransactionHoldsNobodyUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.ended(append(append(singles, works...), effects...)...)
-		return elapsed()
+		return watch.Elapsed()
 	}
 	load() // warm-up
 	alone := load()

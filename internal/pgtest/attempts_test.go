@@ -9,14 +9,17 @@ import (
 func TestAttempts(t *testing.T) {
 	for _, voids := range []int{0, 1, 4} {
 		var begun, cleaned, stood int
-		pgtest.Attempts(t, func(t *testing.T, void pgtest.Void) {
+		pgtest.Attempts(t, func(t *testing.T, a *pgtest.Attempt) {
 			if cleaned != begun {
 				t.Errorf("attempt %d begins when %d are cleaned up", begun+1, cleaned)
 			}
 			begun++
+			if a.N != begun {
+				t.Errorf("attempt %d is the %dth", a.N, begun)
+			}
 			t.Cleanup(func() { cleaned++ })
 			if begun <= voids {
-				void("disturbed %d", begun)
+				a.Void("disturbed %d", begun)
 			}
 			stood++
 		})
