@@ -16,11 +16,11 @@ export function stringifySearch(search: Record<string, unknown>): string {
   return text ? `?${text}` : "";
 }
 
-/** A `validateSearch` for params that are optional strings. */
+/** A `validateSearch` for params that are optional strings; one that is set to undefined goes. */
 export const strings =
   <const K extends string>(...names: readonly K[]) =>
-  (search: Record<string, unknown>): { [N in K]?: string } => {
-    const out: { [N in K]?: string } = {};
+  (search: Record<string, unknown>): { [N in K]?: string | undefined } => {
+    const out: { [N in K]?: string | undefined } = {};
     for (const name of names) {
       const value = search[name];
       if (typeof value === "string" && value !== "") out[name] = value;
