@@ -27,8 +27,9 @@ test("a zone's offset follows its clocks", () => {
   expect(offset(at("1969-12-31T23:59:59.5Z"), "utc")).toBe(0);
 });
 
+const got = (from: number, to: number, most: number): string[] => ticks(1000 + from, 1000 + to, most, { since: 1000 }).map((t) => t.label);
+
 test("marks since the start are durations", () => {
-  const got = (from: number, to: number, most: number) => ticks(1000 + from, 1000 + to, most, { since: 1000 }).map((t) => t.label);
   expect(got(0, 10_000, 5)).toEqual(["0", "+2s", "+4s", "+6s", "+8s", "+10s"]);
   expect(got(0, 180_000, 3)).toEqual(["0", "+1m", "+2m", "+3m"]);
   expect(got(3_600_000, 5_400_000, 2)).toEqual(["+1h", "+1h 15m", "+1h 30m"]);

@@ -1,6 +1,6 @@
 import type { Schemas } from "../../../api/client";
 import type { Part } from "../criticalpath";
-import { ms } from "../stageparts";
+import { ms } from "../runparts";
 
 /** What a stage did for a while: `waiting` for upstreams, `queued` (ready, no worker), `planning` its shards, `running`, `backing off` before a retry. */
 export type Phase = "waiting" | "queued" | "planning" | "running" | "backing off";
@@ -84,7 +84,7 @@ function row(status: Schemas["StageStatus"], line: Schemas["StageTimeline"] | un
   const bars: Bar[] = [];
   const add = (phase: Phase, from: number | undefined, to: number | undefined, more: Partial<Bar> = {}) => {
     const stop = to ?? end ?? until;
-    if (from === undefined || stop < from) return;
+    if (from === undefined || stop < from || (stop === from && phase !== "running")) return;
     bars.push({ phase, from, to: stop, ...(to === undefined && end === undefined && open ? { open: true } : {}), ...more });
   };
   const began = ms(line?.waiting_from) ?? created;

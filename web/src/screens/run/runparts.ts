@@ -14,7 +14,7 @@ export interface Known {
 export const ms = (at: string | undefined): number | undefined => (at === undefined ? undefined : Date.parse(at));
 
 /** Each stage's part in how long the run took, or is expected to take, by name. `now` in ms matters while it is not over. */
-export function stageParts({ detail, flow, usual }: Known, now: number): Map<string, Part> {
+export function runParts({ detail, flow, usual }: Known, now: number): Map<string, Part> {
   const start = Date.parse(detail.run.created_at);
   const status = new Map(detail.stages.map((s) => [s.name, s]));
   const timed = flow.graph.stages.map((g): Timed => {
