@@ -77,6 +77,10 @@ vuln: ## Look for known faults in what AX is built of; asks the public database 
 bench-api: ## Measure the HTTP API beside a million runs (8 GB on disk, kept for the next time)
 	go build -o bin/bench-api ./bench/api && bin/bench-api $(BENCH)
 
+.PHONY: bench-web
+bench-web: ## Measure the page in a browser at 500 stages and 100,000 shards; BENCH="--minutes 1" for a short one
+	scripts/page run bench/main.ts $(BENCH)
+
 .PHONY: mutants
 mutants: ## Break the code on purpose, one line at a time: the tests must notice
 	SQLC="$(SQLC)" go run ./scripts/mutants $(MUTANTS)

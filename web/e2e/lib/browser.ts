@@ -1,19 +1,8 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, inject, onTestFailed, onTestFinished } from "vitest";
-
-/** Where the browser may be; `AX_CHROMIUM` comes first. */
-const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"];
-
-/** The browser's path. Without one it fails: a journey that is not made proves nothing. */
-export function chromiumPath(): string {
-  const path = process.env["AX_CHROMIUM"] ?? places.find((p) => existsSync(p));
-  if (!path) throw new Error(`no browser at ${places.join(", ")}: install chromium, or say where it is with AX_CHROMIUM`);
-  return path;
-}
-
-export const launch = (): Promise<Browser> => chromium.launch({ executablePath: chromiumPath(), args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+import { launch } from "./chromium";
 
 export interface OpenOptions {
   theme?: "light" | "dark";
