@@ -57,3 +57,25 @@ export const workersQuery = queryOptions({
   queryKey: keys.fleet("workers"),
   queryFn: ({ signal }) => answer(api.GET("/api/v1/workers", { signal })),
 });
+
+/** How long the runs of each flow usually take. */
+export const flowUsualQuery = queryOptions({
+  queryKey: [...keys.flows, "usual"],
+  queryFn: ({ signal }) => answer(api.GET("/api/v1/usual", { signal })),
+  staleTime: 60_000,
+});
+
+/** The flows by name, the first 1,000: for lists to choose from. */
+export const flowNamesQuery = queryOptions({
+  queryKey: [...keys.flows, "names"],
+  queryFn: ({ signal }) => answer(api.GET("/api/v1/flows", { params: { query: { limit: 1000 } }, signal })),
+  staleTime: 60_000,
+});
+
+/** A stage with its counts, times and durations. */
+export const stageQuery = (run: string, stage: string) =>
+  queryOptions({
+    queryKey: keys.stage(run, stage, "detail"),
+    queryFn: ({ signal }) => answer(api.GET("/api/v1/runs/{run}/stages/{stage}", { params: { path: { run, stage } }, signal })),
+    staleTime: 5_000,
+  });
