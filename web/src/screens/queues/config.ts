@@ -21,7 +21,8 @@ export const defaults = { alert: 60, refuse: 80, pause: 95, resume: 40, core: "P
 const percentOf = (share: number): number => Math.round(share * 1e6) / 1e4;
 const unless = <T>(value: T, nothing: T): T | undefined => (value === nothing ? undefined : value);
 
-const share = (percent: number | undefined): number | undefined => (percent === undefined ? undefined : percent / 100);
+// 33.3 / 100 is not 0.333: what was not changed must be sent as it was.
+const share = (percent: number | undefined): number | undefined => (percent === undefined ? undefined : Math.round(percent * 1e4) / 1e6);
 
 /** The form of a queue as it is. What is as by default stands there as empty, so that the form shows what was decided. */
 export const draftOf = (q: Schemas["Queue"]): Draft => ({
