@@ -11,19 +11,27 @@ export function Diagnosis({ run, status }: { run: string; status: Schemas["Stage
   const ended = status.finished_at !== undefined;
   const poll = usePoll(5000, 5000);
   const why = useQuery({
-    queryKey: keys.stage(run, status.name, "explain"),
+    // What has changed its state has another reason at once.
+    queryKey: keys.stage(run, status.name, "explain", status.generation, status.state),
     queryFn: ({ signal }) => answer(api.GET("/api/v1/runs/{run}/explain", { params: { path: { run }, query: { stage: status.name } }, signal })),
     refetchInterval: ended ? false : poll,
+    placeholderData: (before) => before,
   });
   return (
-    <div className={css["diagnosis"]}>
-      <p>
-        <strong>{why.data ? why.data.diagnosis : why.isError ? "It could not be asked why." : "\u00a0"}</strong>
-        {why.data?.next && ` ${why.data.next}`}
-      </p>
+    <p className={css["diagnosis"]}>
+      <strong>{why.data ? sentence(why.data.diagnosis) : why.isError ? "It could not be asked why. " : "\u00a0"}</strong>
+      {why.data?.next && <Code text={sentence(why.data.next)} />}
       <Link to="." search={(s: Record<string, unknown>) => ({ ...s, why: `${run}/${status.name}` })} aria-label={`Why is ${status.name} of run ${shortId(run)} as it is?`}>
         Why?
       </Link>
-    </div>
+    </p>
   );
+}
+
+/** A diagnosis as a sentence: the API writes it to follow a name. */
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? " " : ". "}`;
+
+/** Text whose commands stand between backticks. */
+function Code({ text }: { text: string }) {
+  return text.split("`").map((part, i) => (i % 2 === 1 ? <code key={i}>{part}</code> : part));
 }

@@ -12,7 +12,7 @@ import { Histogram, HistogramKey } from "./Histogram";
 import { counted, histogram, quantiles, shardsOf } from "./histogram";
 import { skewOf } from "./skew";
 import { skewWords } from "./skewWords";
-import css from "./SlowPanel.module.css";
+import css from "./DurationsPanel.module.css";
 import { factor, stragglersOf } from "./stragglers";
 import type { Selection } from "./useSelection";
 
@@ -23,7 +23,7 @@ const marked = [0.5, 0.95, 0.99];
 const fewest = 20;
 
 /** How long shards take: a histogram, what holds the stage up, and whether its shards are uneven. */
-export function DurationsPanel({ run, status, packed, ages, selection }: { run: string; status: Schemas["StageStatus"]; packed: Packed | undefined; ages: ReadonlyMap<number, number>; selection: Selection }) {
+export function DurationsPanel({ run, status, packed, ages, selection, wide }: { run: string; status: Schemas["StageStatus"]; packed: Packed | undefined; ages: ReadonlyMap<number, number>; selection: Selection; /** It has the whole width. */ wide: boolean }) {
   const seen = useMemo(() => {
     if (!packed?.durations) return undefined;
     const done = maskOfStates(packed, ["succeeded"]);
@@ -43,7 +43,7 @@ export function DurationsPanel({ run, status, packed, ages, selection }: { run: 
       {!seen || bars.length === 0 ? (
         <Empty title={seen ? "Nothing has finished yet" : "Reading the durations"}>{seen && "Durations are shown as soon as shards finish."}</Empty>
       ) : (
-        <div className={css["panel"]}>
+        <div className={css["panel"]} data-wide={wide || undefined}>
           <Histogram
             bars={bars}
             marks={seen.marks}

@@ -46,7 +46,7 @@ export function ShardCard({ run, stage, index, packed, age }: { run: string; sta
         <dt>Error</dt>
         <dd>{item?.last?.failure && state !== "succeeded" ? item.last.failure.message : item ? "–" : "…"}</dd>
       </dl>
-      <span className={css["hint"]}>Click selects · drag selects a range · double click opens</span>
+      <span className={css["hint"]}>Drag selects · double click opens</span>
     </div>
   );
 }

@@ -35,7 +35,7 @@ export function ShardsView({ detail, status, declared, reads }: { detail: Schema
     <>
       <div className={css["side"]} data-wide={wide || undefined}>
         <MapPanel run={run} status={status} packed={packed} error={error} retry={retry} search={search} selection={selection} ages={reads.ages} height={wide ? 780 : 440} />
-        <DurationsPanel run={run} status={status} packed={packed} ages={reads.ages} selection={selection} />
+        <DurationsPanel run={run} status={status} packed={packed} ages={reads.ages} selection={selection} wide={wide} />
       </div>
       <StageTabs detail={detail} status={status} declared={declared} failures={reads.failures} selection={selection} />
       {packed && <SelectionBar run={detail.run} status={status} packed={packed} selection={selection} />}

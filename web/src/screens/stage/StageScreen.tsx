@@ -17,7 +17,6 @@ import { route } from "./route";
 import { ShardsView } from "./ShardsView";
 import { SingleTask } from "./SingleTask";
 import { StageTabs } from "./StageTabs";
-import css from "./StageScreen.module.css";
 import { useStageReads } from "./useStageReads";
 
 /** A stage and its shards, thousands of them at a glance. */
@@ -58,21 +57,16 @@ function Shown({ detail, status }: { detail: Schemas["RunDetail"]; status: Schem
   return (
     <Page
       name={`${status.name} · ${run.flow}`}
-      title={
-        <>
-          <span className={css["crumb"]}>
-            <Link to="/runs/$run" params={{ run: run.id }} title={run.id}>
-              {run.flow} {shortId(run.id)}
-            </Link>{" "}
-            /{" "}
-          </span>
-          {status.name}
-        </>
-      }
+      title={status.name}
       aside={
         <>
           <StateMark state={run.paused && status.state === "running" ? "paused" : status.state} />
-          {status.kind === "sharded" ? "sharded" : "unsharded"}
+          <span>
+            {status.kind === "sharded" ? "sharded" : "unsharded"} stage of{" "}
+            <Link to="/runs/$run" params={{ run: run.id }} title={run.id}>
+              {run.flow} {shortId(run.id)}
+            </Link>
+          </span>
           {status.generation > 1 && <span title="The stage was rerun: results of earlier generations are kept">generation {status.generation}</span>}
         </>
       }

@@ -15,7 +15,7 @@ const fieldsEvery = 5000;
 const options = (run: string, stage: string, fields: readonly PackedField[], enabled: boolean) => ({
   queryKey: keys.stage(run, stage, "packed", fields.join()),
   queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Packed> =>
-    unpack(await answer(api.GET("/api/v1/runs/{run}/stages/{stage}/shards/packed", { params: { path: { run, stage }, query: fields.length > 0 ? { fields: [...fields] } : {} }, signal }))),
+    unpack(await answer(api.GET("/api/v1/runs/{run}/stages/{stage}/shards/packed", { params: { path: { run, stage }, query: fields.length > 0 ? { fields: [...fields] } : {} }, querySerializer: { array: { style: "form", explode: false } }, signal }))),
   // Comparing 100,000 entries to keep the old object would cost more than it saves.
   structuralSharing: false,
   staleTime: Infinity,

@@ -12,7 +12,7 @@ export function inksOf(within: Element): Inks {
   };
   const [text, surface] = [resolve("var(--text)"), resolve("var(--surface)")];
   const dark = getComputedStyle(within).colorScheme.includes("dark") && isLight(text);
-  const inks = { palette: palette.map(resolve), dark: dark ? surface : text, light: dark ? text : surface, select: resolve("var(--accent)"), cursor: text };
+  const inks = { palette: palette.map(resolve), dark: dark ? surface : text, light: dark ? text : surface, select: text, cursor: text };
   probe.remove();
   return inks;
 }

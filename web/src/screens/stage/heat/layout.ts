@@ -32,13 +32,14 @@ function columnsOf(width: number, pitch: number): number {
   const most = Math.max(1, Math.floor(width / pitch));
   for (const step of [100, 50, 10, 5]) {
     const round = most - (most % step);
-    // At most a twelfth of the width is given up.
-    if (round > 0 && most - round <= most / 12) return round;
+    // At most a twentieth of the width is given up.
+    if (round > 0 && most - round <= most / 20) return round;
   }
   return most;
 }
 
-const gapOf = (pitch: number): number => (pitch < 3 ? 0 : pitch < 14 ? 1 : 2);
+// Gaps between the smallest cells would take more than half of the colour, and shimmer.
+const gapOf = (pitch: number): number => (pitch < 5 ? 0 : pitch < 14 ? 1 : 2);
 
 /** The left edge of a place. */
 export const xOf = (l: Layout, place: number): number => (place % l.columns) * l.pitch;

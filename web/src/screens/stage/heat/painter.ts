@@ -90,7 +90,8 @@ export class Painter {
     if (!s.selected || !this.#inks) return;
     context.fillStyle = this.#inks.select;
     const { pitch, cell, columns, n } = s.layout;
-    const line = Math.max(1, pitch - cell, Math.round(s.scale));
+    const gap = pitch - cell;
+    const line = Math.max(gap, Math.round((pitch < 6 * s.scale ? 1 : 2) * s.scale));
     const has = (place: number): boolean => place >= 0 && place < n && s.selected?.[s.order ? (s.order.at[place] ?? 0) : place] === 1;
     const [from, to] = visible(s.layout, s.top, s.height);
     context.beginPath();
@@ -99,11 +100,12 @@ export class Painter {
       const column = place % columns;
       const x = xOf(s.layout, place);
       const y = yOf(s.layout, place) - s.top;
-      // Edges between two selected cells are left out, so that a selection is one shape.
-      if (!has(place - columns)) context.rect(x, y - (y > 0 ? pitch - cell : 0), pitch, line);
-      if (!has(place + columns)) context.rect(x, y + cell, pitch, line);
-      if (column === 0 || !has(place - 1)) context.rect(x - (x > 0 ? pitch - cell : 0), y, line, pitch);
-      if (column === columns - 1 || !has(place + 1)) context.rect(x + cell, y, line, pitch);
+      // Edges between two selected cells are left out, so that a selection is one shape. They are in the gaps, or without gaps on the cells' rims.
+      const low = gap > 0 ? cell : cell - line;
+      if (!has(place - columns)) context.rect(x, y - gap, pitch, line);
+      if (!has(place + columns)) context.rect(x, y + low, pitch, line);
+      if (column === 0 || !has(place - 1)) context.rect(x - gap, y - gap, line, pitch + gap);
+      if (column === columns - 1 || !has(place + 1)) context.rect(x + low, y - gap, line, pitch + gap);
     }
     context.fill();
   }
