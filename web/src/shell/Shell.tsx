@@ -1,39 +1,54 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, Outlet } from "@tanstack/react-router";
+import { Outlet } from "@tanstack/react-router";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { ActHost } from "../acts/ActHost";
+import { Refusal } from "../api/client";
 import { meQuery } from "../api/queries";
 import { Toaster } from "../ui/Toaster";
-import { places } from "./nav";
+import { WhyHost } from "../why/WhyHost";
+import { Banners } from "./Banners";
+import { Bar } from "./Bar";
+import { Nav } from "./Nav";
 import css from "./Shell.module.css";
+import { ShellDialogs } from "./ShellDialogs";
+import { useGlobalShortcuts } from "./useGlobalShortcuts";
 
-/** The frame around every screen: navigation, the bar, and what opens over them. */
+const Login = lazy(() => import("./login/Login"));
+
+/** The frame around every screen: navigation, the bar, and what opens over them; for who is not known, the log-in. */
 export function Shell() {
   const me = useQuery(meQuery);
-  const may = me.data?.permissions;
+  const refused = me.error instanceof Refusal && me.error.problem.code === "unauthenticated" ? me.error : undefined;
+  const [nav, setNav] = useState(false);
+  useGlobalShortcuts(!refused);
+  useEffect(() => {
+    if (!nav) return;
+    const close = (event: KeyboardEvent) => event.key === "Escape" && setNav(false);
+    document.addEventListener("keydown", close);
+    return () => document.removeEventListener("keydown", close);
+  }, [nav]);
+  if (refused) {
+    return (
+      <Suspense fallback={null}>
+        <Login refused={refused} />
+      </Suspense>
+    );
+  }
   return (
-    <div className={css["shell"]}>
-      <nav className={css["nav"]} aria-label="Main">
-        <Link to="/" className={css["brand"]}>
-          <img src="/icon.svg" alt="" width="22" height="22" /> AX
-        </Link>
-        {places.map(({ group, places: list }) => (
-          <div key={group} className={css["group"]}>
-            {group && <h2 className={css["groupName"]}>{group}</h2>}
-            {list
-              .filter((p) => !p.needs || !may || may.includes(p.needs))
-              .map((p) => (
-                <Link key={p.to} to={p.to} className={css["link"]} activeProps={{ "aria-current": "page" }} activeOptions={{ exact: p.to === "/", includeSearch: false }}>
-                  {p.name}
-                </Link>
-              ))}
-          </div>
-        ))}
-      </nav>
+    <div className={css["shell"]} data-nav={nav || undefined}>
+      <a className={css["skip"]} href="#main">
+        Skip to the content
+      </a>
+      <Nav onGo={() => setNav(false)} />
+      {nav && <button type="button" className={css["scrim"]} aria-label="Close the navigation" onClick={() => setNav(false)} />}
       <div className={css["main"]}>
-        <div className={css["bar"]} />
+        <Bar navOpen={nav} onNav={() => setNav(!nav)} />
+        <Banners />
         <Outlet />
       </div>
       <ActHost />
+      <WhyHost />
+      <ShellDialogs />
       <Toaster />
     </div>
   );
