@@ -1,7 +1,8 @@
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { useState } from "react";
 import { Refusal } from "../api/client";
+import { keys } from "../api/keys";
 import { Connection } from "../api/live/connection";
 import { LiveContext } from "../api/live/context";
 import { ZoneProvider } from "../shell/ZoneProvider";
@@ -10,9 +11,22 @@ import { router } from "./routes";
 /** Refusals that another try would not change are not tried again; the rest is, twice. */
 const retry = (failures: number, error: Error): boolean => failures < 2 && !(error instanceof Refusal && error.problem.status >= 400 && error.problem.status < 500);
 
+/** The cache of answers. Whoever is told that the credential counts no more has it looked at again, which brings the log-in. */
+function newCache(): QueryClient {
+  const look = (error: Error) => {
+    if (error instanceof Refusal && error.problem.code === "unauthenticated") void cache.invalidateQueries({ queryKey: keys.me });
+  };
+  const cache: QueryClient = new QueryClient({
+    queryCache: new QueryCache({ onError: (error, query) => query.queryKey[0] !== keys.me[0] && look(error) }),
+    mutationCache: new MutationCache({ onError: look }),
+    defaultOptions: { queries: { retry, staleTime: 2_000, refetchOnWindowFocus: true }, mutations: { retry: false } },
+  });
+  return cache;
+}
+
 /** The page with all that its parts share: the cache of answers, the stream, the zone, and the router. */
 export function App() {
-  const [cache] = useState(() => new QueryClient({ defaultOptions: { queries: { retry, staleTime: 2_000, refetchOnWindowFocus: true }, mutations: { retry: false } } }));
+  const [cache] = useState(() => newCache());
   const [live] = useState(() => new Connection());
   return (
     <QueryClientProvider client={cache}>

@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { ScreenError } from "../shell/ScreenError";
 import { Shell } from "../shell/Shell";
 import { parseSearch, strings, stringifySearch } from "./search";
 
@@ -60,6 +61,7 @@ export const router = createRouter({
   stringifySearch,
   defaultPreload: "intent",
   scrollRestoration: true,
+  defaultErrorComponent: ScreenError,
   defaultNotFoundComponent: lazyRouteComponent(() => import("../shell/NotFound")),
 });
 

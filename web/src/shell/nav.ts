@@ -10,6 +10,12 @@ export interface Place {
   needs?: Schemas["Permission"];
 }
 
+/** What is to come: its place is kept, so that nothing moves then. */
+export const coming: readonly { name: string; hint: string }[] = [
+  { name: "Schedules", hint: "Schedules are not in this version. Start runs from cron or CI until then." },
+  { name: "Backfills", hint: "Backfills are not in this version. Start runs one by one until then." },
+];
+
 /** The navigation, in groups. */
 export const places: readonly { group: string; places: readonly Place[] }[] = [
   {

@@ -14,10 +14,12 @@ export interface MenuItem {
   hint?: string;
   /** Draws a line above it. */
   separate?: boolean;
+  /** One of several of which one holds, and whether it does. */
+  checked?: boolean;
 }
 
-/** A button that opens a list of actions. `trigger` is the button's text, or a `Button` of the caller's; `label` names the list. */
-export function Menu({ label, trigger, items, align = "end", small = false }: { label: string; trigger: React.ReactNode; items: readonly MenuItem[]; align?: "start" | "end"; small?: boolean }) {
+/** A button that opens a list of actions. `trigger` is the button's text, or a `Button` of the caller's; `label` names the list, `head` stands above it. */
+export function Menu({ label, trigger, items, head, align = "end", small = false }: { label: string; trigger: React.ReactNode; head?: React.ReactNode; items: readonly MenuItem[]; align?: "start" | "end"; small?: boolean }) {
   return (
     <Base.Root modal={false}>
       {isValidElement(trigger) ? (
@@ -31,6 +33,7 @@ export function Menu({ label, trigger, items, align = "end", small = false }: { 
       <Base.Portal>
         <Base.Positioner className={css["positioner"]} sideOffset={4} align={align}>
           <Base.Popup className={css["popup"]} aria-label={label}>
+            {head}
             {items.length === 0 && <div className={css["none"]}>Nothing can be done here</div>}
             {items.map((item) => (
               <Item key={item.name} item={item} />
@@ -46,8 +49,23 @@ function Item({ item }: { item: MenuItem }) {
   return (
     <>
       {item.separate && <Base.Separator className={css["line"]} />}
-      <Base.Item className={css["item"]} data-kind={item.kind} disabled={item.disabled ?? false} label={item.name} onClick={item.onSelect}>
-        <span>{item.name}</span>
+      <Base.Item
+        className={css["item"]}
+        data-kind={item.kind}
+        data-checked={item.checked}
+        disabled={item.disabled ?? false}
+        label={item.name}
+        onClick={item.onSelect}
+        {...(item.checked === undefined ? {} : { role: "menuitemradio", "aria-checked": item.checked })}
+      >
+        <span>
+          {item.checked !== undefined && (
+            <span className={css["check"]} aria-hidden>
+              {item.checked && <Icon name="check" size={12} />}
+            </span>
+          )}
+          {item.name}
+        </span>
         {item.hint && <span className={css["hint"]}>{item.hint}</span>}
       </Base.Item>
     </>

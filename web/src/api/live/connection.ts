@@ -26,6 +26,7 @@ export class Connection {
   #listeners = new Set<Listener>();
   #watchers = new Set<() => void>();
   #state: LiveState = "off";
+  #since = Date.now();
   #paused = false;
   #query = "";
   #last = "";
@@ -37,6 +38,11 @@ export class Connection {
 
   get state(): LiveState {
     return this.#state;
+  }
+
+  /** When the stream came into its state, in ms. */
+  get since(): number {
+    return this.#since;
   }
 
   /** Calls `changed` whenever `state` has changed, until the returned function is called. */
@@ -141,6 +147,7 @@ export class Connection {
   #set(state: LiveState): void {
     if (state === this.#state) return;
     this.#state = state;
+    this.#since = Date.now();
     for (const w of this.#watchers) w();
   }
 }

@@ -6,14 +6,14 @@ import type { LiveState } from "./connection";
 import { LiveContext } from "./context";
 import { merge, outgrows } from "./merge";
 
-/** How the stream is, and how to stop and continue it. */
-export function useLiveStatus(): { state: LiveState; pause: () => void; resume: () => void } {
+/** How the stream is, since when (in ms), and how to stop and continue it. */
+export function useLiveStatus(): { state: LiveState; since: number; pause: () => void; resume: () => void } {
   const live = use(LiveContext);
   const state = useSyncExternalStore(
     (changed) => live.watch(changed),
     () => live.state,
   );
-  return { state, pause: () => live.pause(), resume: () => live.resume() };
+  return { state, since: live.since, pause: () => live.pause(), resume: () => live.resume() };
 }
 
 /**
