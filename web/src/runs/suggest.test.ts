@@ -31,12 +31,13 @@ describe("suggest", () => {
   });
 });
 
+const take = (q: string, caret = q.length) => {
+  const [first] = suggest(q, caret, known);
+  if (!first) throw new Error("nothing was suggested");
+  return accept(q, first);
+};
+
 describe("accept", () => {
-  const take = (q: string, caret = q.length) => {
-    const [first] = suggest(q, caret, known);
-    if (!first) throw new Error("nothing was suggested");
-    return accept(q, first);
-  };
   it("puts the caret where typing goes on", () => {
     expect(take("st")).toEqual({ q: "state:", caret: 6 });
     expect(take("state:fa")).toEqual({ q: "state:failed ", caret: 13 });

@@ -82,8 +82,9 @@ export function suggest(q: string, caret: number, known: Known): Suggestion[] {
   return found.slice(0, most);
 }
 
+const plain = (values: readonly string[]): [string, string][] => values.map((v) => [v, ""]);
+
 function valuesFor(key: string, known: Known): [string, string][] {
-  const plain = (values: readonly string[]): [string, string][] => values.map((v) => [v, ""]);
   switch (key) {
     case "flow":
       return plain(known.flows);
