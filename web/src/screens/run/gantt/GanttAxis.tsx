@@ -16,7 +16,7 @@ export function GanttAxis({ span, width, scale, start }: { span: Span; width: nu
     <>
       {marks.map((t) => (
         <span key={t.at} className={css["tick"]} style={{ left: left(t.at) }}>
-          <span>{t.label}</span>
+          {(span.to - t.at) / (span.to - span.from) > 60 / width && <span>{t.label}</span>}
         </span>
       ))}
     </>

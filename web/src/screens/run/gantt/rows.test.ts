@@ -21,6 +21,11 @@ test("without a timeline a stage waits and runs", () => {
   expect(bars(detail([status("a", { state: "waiting" })]))).toEqual([["waiting", 0, 100, "open"]]);
 });
 
+test("a timeline that has no attempts of a stage says no more than its status", () => {
+  const l = timeline([{ name: "a", state: "succeeded", generation: 1, waiting_from: t(0), ready_at: t(5), finished_at: t(9) }]);
+  expect(bars(detail([status("a", { state: "succeeded", succeeded: 1, ready_at: t(5), finished_at: t(9) })], 9), l)).toEqual([["waiting", 0, 5], ["running", 5, 9]]);
+});
+
 test("a stage that was skipped waited until then", () => {
   expect(bars(detail([status("a", { state: "skipped", finished_at: t(7) })], 20))).toEqual([["waiting", 0, 7]]);
 });

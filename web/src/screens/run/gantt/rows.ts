@@ -80,7 +80,9 @@ function row(status: Schemas["StageStatus"], line: Schemas["StageTimeline"] | un
   const end = ms(status.finished_at ?? line?.finished_at);
   const attempts = (line?.attempts ?? []).map((a) => ({ ...a, ready: Date.parse(a.ready_at), start: Date.parse(a.started_at), end: ms(a.finished_at) }));
   const begun = status.in_flight + status.succeeded + status.dead > 0 || end !== undefined;
-  const started = ms(line?.started_at) ?? attempts[0]?.start ?? (begun && line === undefined ? ready : undefined);
+  // Without detail of attempts the most that is known of a stage that has begun is when it was ready.
+  const detailed = line?.started_at !== undefined || attempts.length > 0 || line?.plan !== undefined;
+  const started = ms(line?.started_at) ?? attempts[0]?.start ?? (begun && !detailed ? ready : undefined);
   const bars: Bar[] = [];
   const add = (phase: Phase, from: number | undefined, to: number | undefined, more: Partial<Bar> = {}) => {
     const stop = to ?? end ?? until;
