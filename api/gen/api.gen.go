@@ -1992,6 +1992,9 @@ type RunFilter struct {
 type RunList struct {
 	Items      []Run   `json:"items"`
 	NextCursor *string `json:"next_cursor,omitempty"`
+
+	// SearchedTo Runs created since then have been looked at, this page and those before it together; left out on the last page
+	SearchedTo *time.Time `json:"searched_to,omitempty"`
 }
 
 // RunResult defines model for RunResult.

@@ -238,6 +238,12 @@ func TestASearchThatFindsLittleLooksAtABoundedNumberOfRuns(t *testing.T) {
 	for {
 		p := s.page("flow:found level:P0", cursor, "")
 		pages++
+		if (p.SearchedTo == nil) != (p.NextCursor == nil) {
+			t.Errorf("page %d says that it looked back to %v, with cursor %v: it says so while there is more", pages, p.SearchedTo, p.NextCursor)
+		}
+		if p.SearchedTo != nil && time.Since(*p.SearchedTo).Abs() > time.Hour {
+			t.Errorf("page %d looked back to %v, want now: all runs are of now", pages, p.SearchedTo)
+		}
 		for _, r := range p.Items {
 			found = append(found, r.Id)
 		}

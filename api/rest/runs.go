@@ -15,6 +15,7 @@ import (
 	"axflow/api/query"
 	"axflow/engine/control"
 	"axflow/engine/explain"
+	"axflow/internal/uuid7"
 	"axflow/sql/db"
 )
 
@@ -62,6 +63,8 @@ func (h *Handlers) ListRuns(ctx context.Context, req gen.ListRunsRequestObject) 
 	}
 	if goOn != uuid.Nil {
 		page.NextCursor = pageCursor(list, goOn[:])
+		to := uuid7.Time(goOn)
+		page.SearchedTo = &to
 	}
 	return gen.ListRuns200JSONResponse(page), nil
 }

@@ -1869,6 +1869,11 @@ export interface components {
         RunList: {
             items: components["schemas"]["Run"][];
             next_cursor?: string;
+            /**
+             * Format: date-time
+             * @description Runs created since then have been looked at, this page and those before it together; left out on the last page
+             */
+            searched_to?: string;
         };
         RunDetail: {
             run: components["schemas"]["Run"];
