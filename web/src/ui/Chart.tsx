@@ -51,6 +51,7 @@ export function Chart(props: ChartProps) {
     <figure className={css["chart"]} aria-labelledby={id}>
       <figcaption className={css["head"]}>
         <h3 id={id}>{label}</h3>
+        <span className={css["when"]}>{time === undefined ? "" : at === null ? "newest full step" : brief(new Date(time * 1000), now, zone)}</span>
         <Button kind="quiet" small aria-pressed={table} onClick={() => setTable(!table)}>
           {table ? "Show as chart" : "Show as table"}
         </Button>
@@ -62,7 +63,6 @@ export function Chart(props: ChartProps) {
             {s.name} <b>{text(s.values[index], format)}</b>
           </span>
         ))}
-        <span className={css["when"]}>{time === undefined ? "" : at === null ? "last full step" : brief(new Date(time * 1000), now, zone)}</span>
       </div>
       {table ? (
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reachable by keyboard

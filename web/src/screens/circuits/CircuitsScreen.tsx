@@ -11,7 +11,7 @@ import { DataTable, type Column } from "../../ui/DataTable";
 import { count, plural } from "../../ui/format";
 import { Empty, Failure } from "../../ui/Notice";
 import { useNow } from "../../ui/now";
-import { Page } from "../../ui/Page";
+import { Page, Panel } from "../../ui/Page";
 import { SearchField } from "../../ui/SearchField";
 import { ToneMark } from "../../ui/StateMark";
 import { Time } from "../../ui/Time";
@@ -43,7 +43,7 @@ export default function CircuitsScreen(): React.ReactNode {
       aside={all && <span>{open > 0 ? `${plural(open, "circuit holds", "circuits hold")} work` : "none holds work"}</span>}
       actions={
         <>
-          <SearchField label="Find circuits: name, open, manual, error" value={q} onChange={(next) => void navigate({ search: (s) => ({ ...s, q: next }), replace: true })} width={320} />
+          <SearchField label="Find circuits" placeholder="name, open, error …" value={q} onChange={(next) => void navigate({ search: (s) => ({ ...s, q: next }), replace: true })} width={320} />
           <Button disabled={denied !== undefined} title={denied} onClick={() => setOpening(true)}>
             Open a circuit…
           </Button>
@@ -55,25 +55,27 @@ export default function CircuitsScreen(): React.ReactNode {
       ) : (
         <>
           {circuits.isError && <p className={css["stale"]}>These figures are old: {circuits.error.message}</p>}
-          <DataTable
-            label="Circuits"
-            fill
-            rows={rows}
-            columns={columns}
-            rowKey={idOf}
-            rowHeight={48}
-            loading={circuits.isPending}
-            empty={
-              q ? (
-                <Empty title="No circuit matches" action={<Button onClick={() => void navigate({ search: (s) => ({ ...s, q: undefined }), replace: true })}>Show all circuits</Button>} />
-              ) : (
-                <Empty title="No circuit has ever opened">
-                  A circuit opens after 5 failures in a row of all stages that name the same <code>stage.Downstream</code>. Its work waits then, and no attempts are burnt. It stands here from then on. You can also open one by hand, before
-                  a maintenance.
-                </Empty>
-              )
-            }
-          />
+          <Panel flush fill>
+            <DataTable
+              label="Circuits"
+              fill
+              rows={rows}
+              columns={columns}
+              rowKey={idOf}
+              rowHeight={48}
+              loading={circuits.isPending}
+              empty={
+                q ? (
+                  <Empty title="No circuit matches" action={<Button onClick={() => void navigate({ search: (s) => ({ ...s, q: undefined }), replace: true })}>Show all circuits</Button>} />
+                ) : (
+                  <Empty title="No circuit has ever opened">
+                    A circuit opens after 5 failures in a row of all stages that name the same <code>stage.Downstream</code>. Its work waits then, and no attempts are burnt. It stands here from then on. You can also open one by hand, before
+                    a maintenance.
+                  </Empty>
+                )
+              }
+            />
+          </Panel>
         </>
       )}
       {opening && <OpenCircuit onClose={() => setOpening(false)} />}
@@ -108,7 +110,7 @@ const columnsOf = (denied: string | undefined): Column<Circuit>[] => [
     id: "state",
     head: "State",
     width: "2fr",
-    min: 190,
+    min: 250,
     cell: (c) => (
       <span className={css["two"]}>
         <span className={css["mark"]} data-state={c.state}>
@@ -123,7 +125,6 @@ const columnsOf = (denied: string | undefined): Column<Circuit>[] => [
   },
   { id: "failures", head: "Failures", title: "In a row", width: 84, align: "right", cell: (c) => count(c.failures) },
   { id: "opened", head: "Opened", width: 112, align: "right", cell: (c) => <Time at={c.opened_at} ago /> },
-  { id: "changed", head: "Changed", width: 112, align: "right", cell: (c) => <Time at={c.updated_at} ago /> },
   {
     id: "error",
     head: "Last error",
@@ -139,15 +140,17 @@ const columnsOf = (denied: string | undefined): Column<Circuit>[] => [
       ),
   },
   {
-    id: "by",
-    head: "By hand",
+    id: "change",
+    head: "Last change",
     width: "2fr",
-    min: 120,
+    min: 170,
     cell: (c) =>
       c.actor ? (
         <span className={css["two"]} title={c.reason}>
           <span className={css["cut"]}>{c.reason ?? "no reason given"}</span>
-          <span className={css["sub"]}>{c.actor}</span>
+          <span className={css["sub"]}>
+            {c.actor}, <Time at={c.updated_at} ago />
+          </span>
         </span>
       ) : (
         <span className={css["sub"]}>–</span>

@@ -79,7 +79,7 @@ function Row({ queue, shares }: { queue: Queue; shares: Readonly<Record<Level, n
       <td>
         <Link to="/runs" search={{ q: backlogSearch(queue.queue) }} className={css["cell"]} aria-label={`${amount(queue)} tasks in ${queue.queue}, the oldest has waited ${duration(queue.oldest_s)}; ${drainWords(queue)}`}>
           <b>{amount(queue)}</b>
-          <span className={css["sub"]}>{queue.depth > 0 ? duration(queue.oldest_s) : "\u00a0"}</span>
+          <span className={css["sub"]}>{queue.depth > 0 ? duration(queue.oldest_s) : `${short(queue.in_flight)} in flight`}</span>
           <span className={css["sub"]}>{drainWords(queue)}</span>
         </Link>
       </td>

@@ -19,7 +19,7 @@ import { Welcome } from "./Welcome";
 const route = getRouteApi("/");
 
 /** Is it healthy, and is it keeping up? The first line says it, and what stands below is what it rests on. */
-export default function OverviewScreen() {
+export default function OverviewScreen(): React.ReactNode {
   const window = windowOf(route.useSearch().window);
   const navigate = useNavigate({ from: "/" });
   const overview = useQuery({ ...overviewQuery(window), refetchInterval: usePoll(5_000, 5_000), placeholderData: keepPreviousData });

@@ -25,9 +25,10 @@ test("without a rate or without work there is no estimate", () => {
 });
 
 test.each([
-  [{ depth: 0, rate_per_s: 0 }, "nothing to drain"],
+  [{ depth: 0, rate_per_s: 0 }, "nothing waits"],
   [{ depth: 10, rate_per_s: 5, drain_s: 2, paused: true }, "paused"],
   [{ depth: 184_201, rate_per_s: 812.5, drain_s: 226.7 }, "~3m 47s"],
+  [{ depth: 3, rate_per_s: 500, drain_s: 0.006 }, "<1s"],
   [{ depth: 10, rate_per_s: 5 }, "growing"],
   [{ depth: 10, rate_per_s: 0 }, "not draining"],
 ])("%o is said as %s", (queue, words) => expect(drainWords(queue)).toBe(words));

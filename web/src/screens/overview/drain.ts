@@ -32,9 +32,9 @@ export function drainByLevel(cells: readonly Pick<Schemas["LevelBacklog"], "leve
 
 /** An estimate in words: `~3m 47s`, or why there is none. */
 export function drainWords(queue: Pick<Schemas["QueueBacklog"], "depth" | "drain_s" | "paused" | "rate_per_s">, seconds: number | undefined = queue.drain_s): string {
-  if (queue.depth === 0) return "nothing to drain";
+  if (queue.depth === 0) return "nothing waits";
   if (queue.paused) return "paused";
-  if (seconds !== undefined && queue.drain_s !== undefined) return `~${duration(seconds)}`;
+  if (seconds !== undefined && queue.drain_s !== undefined) return seconds < 1 ? "<1s" : `~${duration(seconds)}`;
   return queue.rate_per_s > 0 ? "growing" : "not draining";
 }
 

@@ -11,7 +11,7 @@ import { DataTable, type Column } from "../../ui/DataTable";
 import { count, percent, plural } from "../../ui/format";
 import { Meter } from "../../ui/Meter";
 import { Empty, Failure } from "../../ui/Notice";
-import { Page } from "../../ui/Page";
+import { Page, Panel } from "../../ui/Page";
 import { SearchField } from "../../ui/SearchField";
 import { ToneMark } from "../../ui/StateMark";
 import { matches, nameOf, perWorker } from "./figures";
@@ -47,32 +47,34 @@ export default function PoolsScreen(): React.ReactNode {
           </span>
         )
       }
-      actions={<SearchField label="Find pools: flow/stage, busy, set, unserved" value={q} onChange={(next) => void navigate({ search: (s) => ({ ...s, q: next }), replace: true })} width={340} />}
+      actions={<SearchField label="Find pools" placeholder="flow/stage, busy, set …" value={q} onChange={(next) => void navigate({ search: (s) => ({ ...s, q: next }), replace: true })} width={340} />}
     >
       {pools.isError && !all ? (
         <Failure what="the pools" error={pools.error} retry={() => void pools.refetch()} />
       ) : (
         <>
           {pools.isError && <p className={css["stale"]}>These figures are old: {pools.error.message}</p>}
-          <DataTable
-            label="Pools"
-            fill
-            rows={rows}
-            columns={columns}
-            rowKey={nameOf}
-            rowHeight={48}
-            loading={pools.isPending}
-            {...(denied === undefined ? { onOpen: setSetting } : {})}
-            empty={
-              q ? (
-                <Empty title="No pool matches" action={<Button onClick={() => void navigate({ search: (s) => ({ ...s, q: undefined }), replace: true })}>Show all pools</Button>} />
-              ) : (
-                <Empty title="No worker has a handler">
-                  Each worker has a pool of slots for each stage that it can run. Start a worker, and its pools stand here. <Link to="/workers">See the workers</Link>
-                </Empty>
-              )
-            }
-          />
+          <Panel flush fill>
+            <DataTable
+              label="Pools"
+              fill
+              rows={rows}
+              columns={columns}
+              rowKey={nameOf}
+              rowHeight={48}
+              loading={pools.isPending}
+              {...(denied === undefined ? { onOpen: setSetting } : {})}
+              empty={
+                q ? (
+                  <Empty title="No pool matches" action={<Button onClick={() => void navigate({ search: (s) => ({ ...s, q: undefined }), replace: true })}>Show all pools</Button>} />
+                ) : (
+                  <Empty title="No worker has a handler">
+                    Each worker has a pool of slots for each stage that it can run. Start a worker, and its pools stand here. <Link to="/workers">See the workers</Link>
+                  </Empty>
+                )
+              }
+            />
+          </Panel>
         </>
       )}
       {setting && <SetSlots pool={setting} onClose={() => setSetting(undefined)} />}

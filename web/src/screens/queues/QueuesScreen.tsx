@@ -14,7 +14,7 @@ import { Icon } from "../../ui/Icon";
 import { Menu } from "../../ui/Menu";
 import { Meter } from "../../ui/Meter";
 import { Empty, Failure } from "../../ui/Notice";
-import { Page } from "../../ui/Page";
+import { Page, Panel } from "../../ui/Page";
 import { SearchField } from "../../ui/SearchField";
 import { ToneMark } from "../../ui/StateMark";
 import { depthTone, marksOf, matches, pressureOf } from "./figures";
@@ -51,38 +51,40 @@ export default function QueuesScreen(): React.ReactNode {
           </span>
         )
       }
-      actions={<SearchField label="Find queues: name, paused, pressure, limited" value={q} onChange={(next) => void navigate({ search: (s) => ({ ...s, q: next }), replace: true })} width={340} />}
+      actions={<SearchField label="Find queues" placeholder="name, paused, limited …" value={q} onChange={(next) => void navigate({ search: (s) => ({ ...s, q: next }), replace: true })} width={340} />}
     >
       {queues.isError && !all ? (
         <Failure what="the queues" error={queues.error} retry={() => void queues.refetch()} />
       ) : (
         <>
           {queues.isError && <p className={css["stale"]}>These figures are old: {queues.error.message}</p>}
-          <DataTable
-            label="Queues"
-            fill
-            rows={rows}
-            columns={columns}
-            rowKey={nameOf}
-            rowHeight={48}
-            loading={queues.isPending}
-            current={queue}
-            onOpen={(row) => show(row.name)}
-            onActive={(row) => queue !== undefined && show(row.name)}
-            empty={
-              q ? (
-                <Empty title="No queue matches" action={<Button onClick={() => void navigate({ search: (s) => ({ ...s, q: undefined }), replace: true })}>Show all queues</Button>} />
-              ) : (
-                <Empty title="No queue is configured, paused, or holds work">
-                  A run without a queue of its own goes to the queue <code>default</code>. A queue appears here when work waits in it, or when it is configured: <code>ax queue set etl --capacity 100000</code>, or{" "}
-                  <Link to="/queues" search={{ queue: "default" }}>
-                    open the settings of default
-                  </Link>
-                  .
-                </Empty>
-              )
-            }
-          />
+          <Panel flush fill>
+            <DataTable
+              label="Queues"
+              fill
+              rows={rows}
+              columns={columns}
+              rowKey={nameOf}
+              rowHeight={48}
+              loading={queues.isPending}
+              current={queue}
+              onOpen={(row) => show(row.name)}
+              onActive={(row) => queue !== undefined && show(row.name)}
+              empty={
+                q ? (
+                  <Empty title="No queue matches" action={<Button onClick={() => void navigate({ search: (s) => ({ ...s, q: undefined }), replace: true })}>Show all queues</Button>} />
+                ) : (
+                  <Empty title="No queue is configured, paused, or holds work">
+                    A run without a queue of its own goes to the queue <code>default</code>. A queue appears here when work waits in it, or when it is configured: <code>ax queue set etl --capacity 100000</code>, or{" "}
+                    <Link to="/queues" search={{ queue: "default" }}>
+                      open the settings of default
+                    </Link>
+                    .
+                  </Empty>
+                )
+              }
+            />
+          </Panel>
         </>
       )}
       {queue !== undefined && all && <QueueDrawer key={queue} name={queue} queue={all.find((row) => row.name === queue)} onClose={() => show(undefined)} />}

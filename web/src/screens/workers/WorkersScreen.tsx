@@ -12,7 +12,7 @@ import { DataTable, type Column } from "../../ui/DataTable";
 import { count, duration, plural } from "../../ui/format";
 import { Meter } from "../../ui/Meter";
 import { Empty, Failure } from "../../ui/Notice";
-import { Page } from "../../ui/Page";
+import { Page, Panel } from "../../ui/Page";
 import { SearchField } from "../../ui/SearchField";
 import { ToneMark } from "../../ui/StateMark";
 import { Time } from "../../ui/Time";
@@ -55,34 +55,36 @@ export default function WorkersScreen(): React.JSX.Element {
           </span>
         )
       }
-      actions={<SearchField label="Find workers: host, label, flow/stage, silent, draining" value={q} onChange={(next) => void navigate({ search: (s) => ({ ...s, q: next }), replace: true })} width={360} />}
+      actions={<SearchField label="Find workers" placeholder="host, label, silent …" value={q} onChange={(next) => void navigate({ search: (s) => ({ ...s, q: next }), replace: true })} width={360} />}
     >
       {workers.isError && !all ? (
         <Failure what="the workers" error={workers.error} retry={() => void workers.refetch()} />
       ) : (
         <>
           {workers.isError && <p className={css["stale"]}>These figures are old: {workers.error.message}</p>}
-          <DataTable
-            label="Workers"
-            fill
-            rows={rows}
-            columns={columns}
-            rowKey={idOf}
-            rowHeight={48}
-            loading={workers.isPending}
-            current={worker}
-            onOpen={(row) => show(row.id)}
-            onActive={(row) => worker !== undefined && show(row.id)}
-            empty={
-              q ? (
-                <Empty title="No worker matches" action={<Button onClick={() => void navigate({ search: (s) => ({ ...s, q: undefined }), replace: true })}>Show all workers</Button>} />
-              ) : (
-                <Empty title="No worker is there">
-                  What is started waits until one is. Run the <code>worker</code> command of the program that has your flows, with <code>AX_DATABASE_URL</code> set, on as many machines as you like.
-                </Empty>
-              )
-            }
-          />
+          <Panel flush fill>
+            <DataTable
+              label="Workers"
+              fill
+              rows={rows}
+              columns={columns}
+              rowKey={idOf}
+              rowHeight={48}
+              loading={workers.isPending}
+              current={worker}
+              onOpen={(row) => show(row.id)}
+              onActive={(row) => worker !== undefined && show(row.id)}
+              empty={
+                q ? (
+                  <Empty title="No worker matches" action={<Button onClick={() => void navigate({ search: (s) => ({ ...s, q: undefined }), replace: true })}>Show all workers</Button>} />
+                ) : (
+                  <Empty title="No worker is there">
+                    What is started waits until one is. Run the <code>worker</code> command of the program that has your flows, with <code>AX_DATABASE_URL</code> set, on as many machines as you like.
+                  </Empty>
+                )
+              }
+            />
+          </Panel>
         </>
       )}
       {worker !== undefined && all && <WorkerDrawer key={worker} id={worker} worker={all.find((w) => w.id === worker)} readAt={readAt} onClose={() => show(undefined)} />}
@@ -137,7 +139,7 @@ const columnsOf = (readAt: number, denied: string | undefined): Column<Worker>[]
     head: "Tasks of slots",
     title: "Tasks with the worker, those too that it has ahead, of the slots of all its handlers",
     width: "2fr",
-    min: 130,
+    min: 170,
     cell: (w) => {
       const slots = slotsOf(w);
       return (
