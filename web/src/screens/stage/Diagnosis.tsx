@@ -32,6 +32,14 @@ export function Diagnosis({ run, status }: { run: string; status: Schemas["Stage
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? " " : ". "}`;
 
 /** Text whose commands stand between backticks. */
-function Code({ text }: { text: string }) {
-  return text.split("`").map((part, i) => (i % 2 === 1 ? <code key={i}>{part}</code> : part));
+function Code({ text }: { text: string }): React.ReactNode {
+  const [before, command, ...after] = text.split("`");
+  if (command === undefined) return before;
+  return (
+    <>
+      {before}
+      <code>{command}</code>
+      <Code text={after.join("`")} />
+    </>
+  );
 }
