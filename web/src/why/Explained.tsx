@@ -1,4 +1,3 @@
-import { Link } from "@tanstack/react-router";
 import type { Schemas } from "../api/client";
 import { plural, shortId } from "../ui/format";
 import { StateMark } from "../ui/StateMark";
@@ -10,6 +9,7 @@ import { Remedies } from "./Remedies";
 import { remedies } from "./remedies";
 import { Said } from "./Said";
 import css from "./Why.module.css";
+import { WhyLink } from "./WhyLink";
 
 /** An explanation in full. */
 export function Explained({ explained: e }: { explained: Schemas["Explanation"] }) {
@@ -107,15 +107,5 @@ function Child({ explained: c }: { explained: Schemas["Explanation"] }) {
       <Said text={c.diagnosis} />
       <Remedies list={remedies(c)} small most={2} />
     </div>
-  );
-}
-
-/** A link that opens the drawer about a run or a stage, wherever one is. */
-export function WhyLink({ run, stage, shard, children }: { run: string; stage?: string | undefined; shard?: number; children: React.ReactNode }) {
-  const why = [run, stage, shard].filter((p) => p !== undefined).join("/");
-  return (
-    <Link to="." search={(s: Record<string, unknown>) => ({ ...s, why })}>
-      {children}
-    </Link>
   );
 }

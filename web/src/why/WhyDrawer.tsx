@@ -5,10 +5,11 @@ import { Copy } from "../ui/Copy";
 import { Drawer } from "../ui/Drawer";
 import { shortId } from "../ui/format";
 import { Failure, Loading } from "../ui/Notice";
-import { Explained, WhyLink } from "./Explained";
+import { Explained } from "./Explained";
 import { explainQuery } from "./query";
 import { parseWhy, type WhyTarget } from "./target";
 import css from "./Why.module.css";
+import { WhyLink } from "./WhyLink";
 
 /** The drawer that explains what `?why=RUN[/STAGE[/SHARD]]` names, over every screen. The screen behind it stays usable. */
 export default function WhyDrawer() {

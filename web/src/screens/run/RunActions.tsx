@@ -1,0 +1,43 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useRunActs } from "../../acts/useRunActs";
+import { answer, api, type Schemas } from "../../api/client";
+import { keys } from "../../api/keys";
+import { Button, buttonClass } from "../../ui/Button";
+import { Copy } from "../../ui/Copy";
+import { Menu } from "../../ui/Menu";
+
+/** What can be done to a run: the likely acts as buttons, the others in a menu. */
+export function RunActions({ detail }: { detail: Schemas["RunDetail"] }) {
+  const { run, stages } = detail;
+  const items = useRunActs(run, stages);
+  const over = run.finished_at !== undefined;
+  const previous = useQuery({
+    queryKey: keys.run(run.id, "previous"),
+    queryFn: ({ signal }) => answer(api.GET("/api/v1/runs/{run}/previous", { params: { path: { run: run.id } }, signal })),
+    staleTime: Infinity,
+    retry: false,
+  }).data;
+  // The acts by their names in the menu: a run that is paused wants to go on, one that has failed wants to be tried again.
+  const likely = items.filter((i) => !i.disabled && (i.name === "Resume" || i.name === "Retry failed" || i.name === "Cancel" || i.name === "Cancel by force"));
+  const first = over || run.paused ? likely.find((i) => i.name !== "Cancel")?.name : undefined;
+  return (
+    <>
+      {likely.map((i) => (
+        <Button key={i.name} kind={i.name === first ? "primary" : i.kind === "danger" ? "danger" : "plain"} onClick={i.onSelect}>
+          {i.name}
+        </Button>
+      ))}
+      <Link className={buttonClass} to="/flows/$flow/start" params={{ flow: run.flow }} search={{ again: run.id }} title="Start it again, with other params">
+        Again…
+      </Link>
+      {previous && (
+        <Link className={buttonClass} to="/runs/$run/compare" params={{ run: run.id }} title="Compare with the newest run before this one that succeeded">
+          Compare
+        </Link>
+      )}
+      <Menu label="More acts on this run" trigger="Acts" items={items} />
+      <Copy text={() => window.location.href} what="link to this view" />
+    </>
+  );
+}
