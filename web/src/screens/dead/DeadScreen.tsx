@@ -124,5 +124,6 @@ export default function DeadScreen() {
 /** One of the values that there are, or any. */
 function Choice({ label, value = "", values, onChange }: { label: string; value: string | undefined; values: readonly string[]; onChange: (value: string | undefined) => void }) {
   const there = [...new Set([...values, value].filter((v) => v !== ""))].sort();
-  return <Select bare label={label} value={value} onChange={(next) => onChange(next || undefined)} options={[{ value: "", label: `Any ${label.toLowerCase()}` }, ...there.map((v) => ({ value: v, label: v }))]} />;
+  // An asterisk is no name, and an empty value would be none.
+  return <Select bare label={label} value={value || "*"} onChange={(next) => onChange(next === "*" ? undefined : next)} options={[{ value: "*", label: `Any ${label.toLowerCase()}` }, ...there.map((v) => ({ value: v, label: v }))]} />;
 }

@@ -18,13 +18,15 @@ export function Diagnosis({ run, status }: { run: string; status: Schemas["Stage
     placeholderData: (before) => before,
   });
   return (
-    <p className={css["diagnosis"]}>
+    <div className={css["diagnosis"]}>
+      <p title={why.data && `${why.data.diagnosis} ${why.data.next ?? ""}`}>
       <strong>{why.data ? sentence(why.data.diagnosis) : why.isError ? "It could not be asked why. " : "\u00a0"}</strong>
       {why.data?.next && <Code text={sentence(why.data.next)} />}
+      </p>
       <Link to="." search={(s: Record<string, unknown>) => ({ ...s, why: `${run}/${status.name}` })} aria-label={`Why is ${status.name} of run ${shortId(run)} as it is?`}>
         Why?
       </Link>
-    </p>
+    </div>
   );
 }
 

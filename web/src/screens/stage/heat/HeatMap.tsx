@@ -135,18 +135,20 @@ export function HeatMap({
       if (to === b.to) return;
       b.to = to;
       b.draft = between(layout.n, b.from, to, order?.at, b.base);
-      setHover(undefined);
+      leave();
       draw();
       overlay(to);
       return;
     }
     const place = placeAt(layout, x, y);
     overlay(place);
-    if (place < 0 || !looks) return setHover(undefined);
+    if (place < 0 || !looks) return leave();
     const index = indexAt(place);
-    if (hover?.index === index && hover.layout === layout && hover.order === order) return;
-    setHover({ index, layout, order, x: xOf(layout, place) / size.scale, y: yOf(layout, place) / size.scale - event.currentTarget.scrollTop, wide: layout.pitch / size.scale });
+    if (hover?.over && hover.index === index && hover.layout === layout && hover.order === order) return;
+    setHover({ over: true, index, layout, order, x: xOf(layout, place) / size.scale, y: yOf(layout, place) / size.scale - event.currentTarget.scrollTop, wide: layout.pitch / size.scale });
   };
+
+  const leave = () => setHover((was) => (was?.over ? { ...was, over: false } : was));
 
   const press = (event: React.PointerEvent<HTMLElement>) => {
     const place = placeAt(layout, ...point(event));
@@ -219,7 +221,7 @@ export function HeatMap({
 
   const rest = Math.max(0, layout.rows * layout.pitch - shown) / size.scale;
   // A shard that has moved to another place is no longer under the pointer.
-  const held = hover?.layout === layout && hover.order === order ? hover : undefined;
+  const held = hover?.over && hover.layout === layout && hover.order === order ? hover : undefined;
   return (
     <div className={css["frame"]} ref={frame}>
       {/* A grid of 100,000 elements would serve nobody: the map is an application with keys of its own, and the table says the same. */}
@@ -227,6 +229,8 @@ export function HeatMap({
       <div
         ref={box}
         className={css["box"]}
+        data-heatmap
+        aria-busy={!looks}
         style={{ height: shown / size.scale }}
         role="application"
         aria-roledescription="heat map"
@@ -238,12 +242,12 @@ export function HeatMap({
         onPointerDown={press}
         onPointerUp={release}
         onPointerCancel={stop}
-        onPointerLeave={() => (setHover(undefined), overlay(-1))}
+        onPointerLeave={() => (leave(), overlay(-1))}
         onDoubleClick={() => cursor.current >= 0 && onOpen(indexAt(cursor.current))}
         onKeyDown={key}
         onFocus={() => overlay(-1)}
         onBlur={() => overlay(-1)}
-        onScroll={() => (setHover(undefined), draw(), overlay(-1))}
+        onScroll={() => (leave(), draw(), overlay(-1))}
       >
         <div className={css["window"]} style={{ height: shown / size.scale }}>
           <canvas ref={cells} />
@@ -258,9 +262,9 @@ export function HeatMap({
       <div className={css["said"]} aria-live="polite">
         {said}
       </div>
-      {held && (
-        <div className={css["card"]} style={cardPlace(held, size.width, shown / size.scale)}>
-          {card(held.index)}
+      {hover && (
+        <div className={css["card"]} data-shard-card hidden={!held} style={cardPlace(held ?? hover, size.width, shown / size.scale)}>
+          {held && card(held.index)}
         </div>
       )}
     </div>
@@ -269,6 +273,8 @@ export function HeatMap({
 
 /** The shard under the pointer, and where its cell is in the box, in CSS pixels. */
 interface Hover {
+  /** False once the pointer has left; the card is kept then, out of sight. */
+  over: boolean;
   index: number;
   layout: Layout;
   order: Order | undefined;
