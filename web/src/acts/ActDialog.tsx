@@ -1,10 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useId, useState } from "react";
+import { useId, useState } from "react";
 import { Refusal } from "../api/client";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { TextField } from "../ui/TextField";
 import { toast } from "../ui/toast";
+import { useSettled } from "../ui/useSettled";
 import { ActFields, inputOf, startFields, type FieldValues } from "./ActFields";
 import { ActPreview, ActReport } from "./ActPreview";
 import css from "./ActDialog.module.css";
@@ -111,14 +112,4 @@ export function ActDialog({
       </form>
     </Dialog>
   );
-}
-
-/** The value when it has not changed for a moment: what is typed is asked about when the typing pauses, and not at each key. */
-function useSettled(value: string): string {
-  const [settled, set] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => set(value), 250);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return settled;
 }

@@ -48,7 +48,7 @@ const screens = [
   createRoute({ ...at("/workers"), validateSearch: strings("q", "worker"), component: screen(() => import("../screens/workers/WorkersScreen")) }),
   createRoute({ ...at("/settings"), component: screen(() => import("../screens/settings/SettingsScreen")) }),
   createRoute({ ...at("/tokens"), component: screen(() => import("../screens/tokens/TokensScreen")) }),
-  createRoute({ ...at("/audit"), validateSearch: strings("actor", "kind", "target", "since"), component: screen(() => import("../screens/audit/AuditScreen")) }),
+  createRoute({ ...at("/audit"), validateSearch: strings("actor", "verb", "target", "since", "line"), component: screen(() => import("../screens/audit/AuditScreen")) }),
   createRoute({ ...at("/webhooks"), validateSearch: strings("webhook"), component: screen(() => import("../screens/webhooks/WebhooksScreen")) }),
 ] as const;
 

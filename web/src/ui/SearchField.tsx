@@ -2,6 +2,7 @@ import { useEffect, useRef } from "react";
 import { Icon } from "./Icon";
 import css from "./SearchField.module.css";
 import { typing } from "./typing";
+import { useTyped } from "./useTyped";
 
 /**
  * A search box. `/` anywhere on the screen focuses it (not with `shortcut={false}`), Escape empties it, and leaves it if it is empty. Other
@@ -15,6 +16,7 @@ export function SearchField({
   shortcut = true,
   width,
   onKeyDown,
+  onBlur,
   ...rest
 }: Omit<React.ComponentProps<"input">, "value" | "onChange" | "type" | "ref"> & {
   label: string;
@@ -27,6 +29,7 @@ export function SearchField({
   width?: number;
 }) {
   const input = useRef<HTMLInputElement>(null);
+  const { text, type, leave } = useTyped(value, onChange);
   useEffect(() => {
     if (!shortcut) return;
     const press = (event: KeyboardEvent) => {
@@ -49,22 +52,26 @@ export function SearchField({
         className={css["input"]}
         aria-label={label}
         placeholder={rest.placeholder ?? label}
-        value={value}
+        value={text}
         spellCheck={false}
         autoComplete="off"
-        onChange={(e) => onChange(e.target.value)}
+        onChange={(e) => type(e.target.value)}
+        onBlur={(event) => {
+          leave();
+          onBlur?.(event);
+        }}
         onKeyDown={(event) => {
           onKeyDown?.(event);
           if (event.defaultPrevented) return;
-          if (event.key === "Enter") onEnter?.(value);
+          if (event.key === "Enter") onEnter?.(text);
           if (event.key !== "Escape") return;
           event.stopPropagation();
-          if (value === "") event.currentTarget.blur();
-          else onChange("");
+          if (text === "") event.currentTarget.blur();
+          else type("");
         }}
       />
-      {value !== "" ? (
-        <button type="button" className={css["clear"]} aria-label="Empty the search" onClick={() => (onChange(""), input.current?.focus())}>
+      {text !== "" ? (
+        <button type="button" className={css["clear"]} aria-label="Empty the search" onClick={() => (type(""), input.current?.focus())}>
           <Icon name="close" size={12} />
         </button>
       ) : (

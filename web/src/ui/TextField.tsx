@@ -1,6 +1,7 @@
 import { useId } from "react";
 import { Field } from "./Field";
 import css from "./inputs.module.css";
+import { useTyped } from "./useTyped";
 
 /** What all text inputs take; other attributes go to the input. */
 export type TextProps<E extends "input" | "textarea"> = Omit<React.ComponentProps<E>, "value" | "onChange" | "children"> & {
@@ -18,13 +19,14 @@ export type TextProps<E extends "input" | "textarea"> = Omit<React.ComponentProp
 };
 
 /** One line of text in a form. `suggestions` are offered while typing and bind nobody. */
-export function TextField({ label, value, onChange, hint, error, optional = false, bare = false, mono = false, suggestions, ...rest }: TextProps<"input"> & { suggestions?: readonly string[] }) {
+export function TextField({ label, value, onChange, hint, error, optional = false, bare = false, mono = false, suggestions, onBlur, ...rest }: TextProps<"input"> & { suggestions?: readonly string[] }) {
   const list = useId();
+  const { text, type, leave } = useTyped(value, onChange);
   return (
     <Field label={label} hint={hint} error={error} optional={optional} bare={bare}>
       {(ids) => (
         <>
-          <input {...rest} {...ids} className={css["input"]} data-mono={mono || undefined} aria-label={bare ? label : undefined} value={value} list={suggestions?.length ? list : undefined} onChange={(e) => onChange(e.target.value)} />
+          <input {...rest} {...ids} className={css["input"]} data-mono={mono || undefined} aria-label={bare ? label : undefined} value={text} list={suggestions?.length ? list : undefined} onChange={(e) => type(e.target.value)} onBlur={(e) => (leave(), onBlur?.(e))} />
           {suggestions && suggestions.length > 0 && (
             <datalist id={list}>
               {suggestions.map((s) => (

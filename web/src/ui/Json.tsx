@@ -1,0 +1,10 @@
+import css from "./Json.module.css";
+
+/** A JSON value, indented, as it is. Long lines wrap. */
+export function Json({ value, label }: { value: unknown; label: string }) {
+  return (
+    <section className={css["box"]} aria-label={label}>
+      <pre>{JSON.stringify(value, null, 2)}</pre>
+    </section>
+  );
+}
