@@ -23,6 +23,7 @@ import (
 	"axflow/engine/leader"
 	"axflow/engine/replay"
 	"axflow/engine/resolve"
+	"axflow/engine/throughput"
 	"axflow/engine/webhook"
 	axsql "axflow/sql"
 	"axflow/sql/hint"
@@ -91,6 +92,7 @@ type Engine struct {
 	cfg      Config
 	versions *versions.Cache
 	stats    dispatch.Stats
+	ended    throughput.Ended
 }
 
 // New checks the settings.
@@ -187,6 +189,7 @@ func (e *Engine) lead(ctx context.Context, term leader.Term) error {
 	g.Go(func() error { return t.replays.Run(ctx) })
 	g.Go(func() error { return t.late.Run(ctx) })
 	g.Go(func() error { return t.webhooks.Run(ctx) })
+	g.Go(func() error { return t.throughput.Run(ctx) })
 	g.Go(func() error { return t.forwardJumps(ctx) })
 	if err := g.Wait(); err != nil && !errors.Is(err, axsql.ErrFenced) {
 		return fmt.Errorf("leading: %w", err)
@@ -215,17 +218,18 @@ func (e *Engine) pool(ctx context.Context, term leader.Term) (*pgxpool.Pool, err
 
 // term is the parts of one leadership.
 type term struct {
-	box      *hint.Box[hint.Engine]
-	loop     *dispatch.Loop
-	watch    *alive.Watch
-	scanner  *scanner
-	replays  *replay.Loop
-	late     *late.Loop
-	webhooks *webhook.Loop
-	gauge    *gauge
-	jumps    <-chan clock.Jump
-	stop     func()
-	jumped   chan struct{}
+	box        *hint.Box[hint.Engine]
+	throughput *throughput.Loop
+	loop       *dispatch.Loop
+	watch      *alive.Watch
+	scanner    *scanner
+	replays    *replay.Loop
+	late       *late.Loop
+	webhooks   *webhook.Loop
+	gauge      *gauge
+	jumps      <-chan clock.Jump
+	stop       func()
+	jumped     chan struct{}
 }
 
 func (e *Engine) assemble(lead leader.Term, now *clock.Clock, pool *pgxpool.Pool, conns []*pgxpool.Conn) (*term, error) {
@@ -234,7 +238,7 @@ func (e *Engine) assemble(lead leader.Term, now *clock.Clock, pool *pgxpool.Pool
 	fence := axsql.Fence{Name: LeaseName, Epoch: lead.Epoch}
 	deliver := make(chan struct{}, 1)
 	resolver := func() *resolve.Resolver {
-		return &resolve.Resolver{Versions: e.versions, Fence: fence, Logger: e.cfg.Logger, Stuck: &e.stats.Stuck, Told: poke(deliver)}
+		return &resolve.Resolver{Versions: e.versions, Fence: fence, Logger: e.cfg.Logger, Stuck: &e.stats.Stuck, Ended: e.ended.Add, Told: poke(deliver)}
 	}
 	workers := make(chan []dispatch.Worker)
 	lookWorkers, lookRuns := make(chan struct{}, 1), make(chan struct{}, 1)
@@ -257,6 +261,7 @@ func (e *Engine) assemble(lead leader.Term, now *clock.Clock, pool *pgxpool.Pool
 	t.late = late.New(late.Config{Conn: pool, Fence: fence, Told: poke(deliver), Logger: e.cfg.Logger})
 	t.webhooks = webhook.New(webhook.Config{Conn: pool, Rules: e.cfg.Webhooks, Codec: e.cfg.Codec, Now: now.Now, Wake: deliver,
 		RunURL: e.cfg.RunURL, Actor: fmt.Sprintf("leader/%d", lead.Epoch), Logger: e.cfg.Logger})
+	t.throughput = throughput.New(throughput.Config{Conn: pool, Fence: fence, Ended: &e.ended, Logger: e.cfg.Logger})
 	t.gauge = &gauge{conn: leaderConn{conns[3]}, fence: fence, box: t.box, stats: &e.stats, logger: e.cfg.Logger}
 	return t, nil
 }

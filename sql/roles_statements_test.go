@@ -21,7 +21,7 @@ import (
 
 // What each part's process may call: every function of the packages in whole, those in roots, and whatever these reach.
 var processes = map[string]struct{ whole, roots []string }{
-	"engine": {whole: []string{"engine", "engine/leader", "engine/alive", "engine/dispatch", "engine/resolve", "engine/replay", "engine/clock", "engine/webhook", "engine/late"}},
+	"engine": {whole: []string{"engine", "engine/leader", "engine/alive", "engine/dispatch", "engine/resolve", "engine/replay", "engine/clock", "engine/webhook", "engine/late", "engine/throughput"}},
 	"worker": {whole: []string{"worker"}, roots: []string{"axflow/engine/control.NewClient", "(*axflow/engine/control.Client).Register",
 		"(*axflow/engine/control.Client).Start", "(*axflow/engine/control.Client).StartTx"}},
 	"api": {whole: []string{"api/access", "api/rest", "api/live", "api/query", "engine/control", "engine/explain", "engine/advise"}},

@@ -133,6 +133,9 @@ func (c *committer) settle(b *batch, news *hint.Engine) {
 		for j := range p.report.Results {
 			r := &p.report.Results[j]
 			c.tally(r.Outcome)
+			if !p.refused {
+				f.over(r.Outcome)
+			}
 			if r.Outcome != stage.Interrupted {
 				f.ended++
 				f.busy += r.Finished.Sub(r.Started)

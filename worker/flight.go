@@ -18,6 +18,7 @@ type flight struct {
 	h      *handling // nil while it is being loaded
 	pool   *pool     // likewise
 	c      *committer
+	count  *queueCount
 	total  int
 	// attempts is how many the tasks have: the policy's, or more if an operator has raised it.
 	attempts int

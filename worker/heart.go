@@ -144,6 +144,7 @@ func (h *heart) beat(ctx context.Context) error {
 		h.said = look
 		w.cfg.Bus.ToEngine(hint.Engine{Workers: true})
 	}
+	h.tell(ctx, q)
 	if row.Drain && state != draining {
 		w.log.Info("an operator wants the worker to drain", "worker", id)
 		w.retire()
@@ -224,6 +225,7 @@ func (h *heart) leave(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	h.tell(ctx, q)
 	if err := q.LeaveWorker(ctx, h.w.ID()); err != nil {
 		return fmt.Errorf("leaving: %w", err)
 	}

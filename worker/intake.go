@@ -73,7 +73,7 @@ func (w *Worker) fetch(ctx context.Context, q *db.Queries, ids []uuid.UUID, asOf
 		}
 		w.adopt(span.Assignment{Set: set, Par: int(r.Par), DispatchedAt: r.DispatchedAt,
 			Header: span.Header{ID: r.ID, Run: r.RunID, VersionID: r.VersionID, Ord: r.Ord, Generation: r.Generation, Kind: span.Kind(r.Kind),
-				Attempt: r.Attempt, Delivery: r.Delivery, Level: level, Namespace: r.Namespace, ReadyAt: r.ReadyAt}}, asOf)
+				Attempt: r.Attempt, Delivery: r.Delivery, Level: level, Namespace: r.Namespace, Queue: r.Queue, ReadyAt: r.ReadyAt}}, asOf)
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func (w *Worker) known(id uuid.UUID, asOf time.Duration) bool {
 
 // adopt takes a flight on, once.
 func (w *Worker) adopt(a span.Assignment, asOf time.Duration) {
-	f := &flight{Assignment: a, total: 1}
+	f := &flight{Assignment: a, total: 1, count: w.throughput.of(a.Queue)}
 	if raw, corrupt, err := w.openParams(w.hard, a.Namespace, a.Run, a.Params); err == nil && corrupt == nil {
 		f.raw = raw // else reading them says what is wrong
 	}

@@ -259,6 +259,7 @@ func (t *task) commit(tx pgx.Tx) error {
 		t.result.Index, t.result.Outcome = t.index, stage.Succeeded
 		t.verdict = committed
 		t.f.pool.w.count.succeeded.Add(1)
+		t.f.over(stage.Succeeded)
 		return nil
 	}
 	if _, answered := errors.AsType[*pgconn.PgError](err); answered || errors.Is(err, pgx.ErrTxCommitRollback) {

@@ -180,6 +180,7 @@ func (p *pool) start(t *task, f *flight, now time.Duration) {
 	f.running++
 	f.open++
 	p.started++
+	f.begun()
 	if f.unstarted == 0 || f.running >= f.Par {
 		p.queues[f.Level].remove(f)
 	}

@@ -45,6 +45,7 @@ type Worker struct {
 	ended      *cache[uuid.UUID, time.Duration]
 	seed       maphash.Seed
 	count      counters
+	throughput throughput
 	urgent     atomic.Int32 // urgent slots in use
 	txs        chan struct{}
 	wrapTx     func(pgx.Tx) pgx.Tx // tests lose the answers of commits; nil

@@ -2384,7 +2384,10 @@ type WorkerState string
 
 // WorkerFigures defines model for WorkerFigures.
 type WorkerFigures struct {
-	// Busy Tasks with workers, those too that they have ahead
+	// Busiest That handler, as flow/stage
+	Busiest *string `json:"busiest,omitempty"`
+
+	// Busy Tasks that run, at most
 	Busy     int `json:"busy"`
 	Count    int `json:"count"`
 	Draining int `json:"draining"`
@@ -2392,7 +2395,7 @@ type WorkerFigures struct {
 	// OldestBeatS Age of the heartbeat that is the longest ago
 	OldestBeatS float64 `json:"oldest_beat_s"`
 
-	// Saturation busy ÷ slots, at most 1; 0 without slots
+	// Saturation The share of its slots that the busiest handler uses, at most 1. Each handler has slots of its own
 	Saturation float64 `json:"saturation"`
 
 	// Silent Not heard of for more than 6 s

@@ -51,8 +51,9 @@ type Payload struct {
 
 // Handlers answers the operations. It is safe for concurrent use.
 type Handlers struct {
-	cfg   Config
-	ready readiness
+	cfg       Config
+	ready     readiness
+	overviews overviews
 }
 
 var _ gen.StrictServerInterface = (*Handlers)(nil)

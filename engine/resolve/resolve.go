@@ -43,8 +43,9 @@ type Resolver struct {
 	Versions *versions.Cache
 	Fence    axsql.Fence
 	Logger   *slog.Logger
-	Stuck    *atomic.Uint64 // counts runs that were set aside
-	Told     func()         // is called when a run has ended that webhooks are to be told of; nil: nobody is
+	Stuck    *atomic.Uint64                               // counts runs that were set aside
+	Ended    func(namespace string, state stage.RunState) // is called for each run that has ended; nil: nobody counts
+	Told     func()                                       // is called when a run has ended that webhooks are to be told of; nil: nobody is
 }
 
 // News is what to look at.
@@ -88,6 +89,7 @@ type work struct {
 	levels     map[int]stage.Level   // operators', above everything else
 	keys       map[int]string
 	candidates []int // nil: all
+	ended      stage.RunState
 }
 
 // Resolve decides the dependents of what the news names, in one fenced transaction of two round trips. Runs
@@ -125,6 +127,11 @@ func (r *Resolver) Resolve(ctx context.Context, conn Conn, news News, room Room)
 	}
 	if err := w.commit(ctx, conn); err != nil {
 		return Answer{Refused: w.grants()}, fmt.Errorf("resolving %d runs: %w", len(works), axsql.Fenced(err))
+	}
+	if r.Ended != nil {
+		for _, id := range a.Ended {
+			r.Ended(w.ending[id].v.Namespace, w.ending[id].ended)
+		}
 	}
 	if w.told && r.Told != nil {
 		r.Told()

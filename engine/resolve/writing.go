@@ -195,6 +195,7 @@ func (w *writing) receive(applied []db.ApplyDecisionsRow, ended []db.EndRunsRow)
 		a.Ended = append(a.Ended, e.RunID)
 		w.told = w.told || e.Told
 		x := w.ending[e.RunID]
+		x.ended = stage.RunState(e.State)
 		if x.child {
 			w.awaited = append(w.awaited, e.RunID)
 		}

@@ -54,6 +54,10 @@ type AxCircuit struct {
 	UpdatedAt time.Time
 }
 
+type AxCounted struct {
+	Until time.Time
+}
+
 type AxDelivery struct {
 	ID          uuid.UUID
 	WebhookID   uuid.UUID
@@ -392,6 +396,17 @@ type AxStage struct {
 	Key         *string
 	Tolerate    *int32
 	Verdict     *int16
+}
+
+type AxThroughput struct {
+	Namespace string
+	Kind      int16
+	Minute    time.Time
+	Queue     string
+	Source    uuid.UUID
+	Started   int64
+	Succeeded int64
+	Failed    int64
 }
 
 type AxToken struct {

@@ -39,7 +39,7 @@ func (q *Queries) AddChild(ctx context.Context, arg AddChildParams) error {
 }
 
 const assignedFlights = `-- name: AssignedFlights :many
-SELECT f.id, f.run_id, f.version_id, f.par, f.ord, f.generation, f.kind, f.attempt, f.delivery, f.level, f.namespace,
+SELECT f.id, f.run_id, f.version_id, f.par, f.ord, f.generation, f.kind, f.attempt, f.delivery, f.level, f.namespace, f.queue,
        f.ready_at, f.dispatched_at, f.todo::text AS todo
 FROM ax.flight f
 WHERE f.worker_id = $1 AND f.id = ANY($2::uuid[])
@@ -63,6 +63,7 @@ type AssignedFlightsRow struct {
 	Delivery     int16
 	Level        int16
 	Namespace    string
+	Queue        string
 	ReadyAt      time.Time
 	DispatchedAt time.Time
 	Todo         string
@@ -90,6 +91,7 @@ func (q *Queries) AssignedFlights(ctx context.Context, arg AssignedFlightsParams
 			&i.Delivery,
 			&i.Level,
 			&i.Namespace,
+			&i.Queue,
 			&i.ReadyAt,
 			&i.DispatchedAt,
 			&i.Todo,

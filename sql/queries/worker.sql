@@ -58,7 +58,7 @@ RETURNING w.id;
 
 -- name: AssignedFlights :many
 -- A worker's flights among ids, with what running them needs.
-SELECT f.id, f.run_id, f.version_id, f.par, f.ord, f.generation, f.kind, f.attempt, f.delivery, f.level, f.namespace,
+SELECT f.id, f.run_id, f.version_id, f.par, f.ord, f.generation, f.kind, f.attempt, f.delivery, f.level, f.namespace, f.queue,
        f.ready_at, f.dispatched_at, f.todo::text AS todo
 FROM ax.flight f
 WHERE f.worker_id = @worker_id AND f.id = ANY(@ids::uuid[])

@@ -1574,13 +1574,15 @@ export interface components {
             silent: number;
             /** @description Of all handlers of workers that do not drain */
             slots: number;
-            /** @description Tasks with workers, those too that they have ahead */
+            /** @description Tasks that run, at most */
             busy: number;
             /**
              * Format: double
-             * @description busy ÷ slots, at most 1; 0 without slots
+             * @description The share of its slots that the busiest handler uses, at most 1. Each handler has slots of its own
              */
             saturation: number;
+            /** @description That handler, as flow/stage */
+            busiest?: string;
             /**
              * Format: double
              * @description Age of the heartbeat that is the longest ago
@@ -3176,8 +3178,9 @@ export interface operations {
                      *         "draining": 1,
                      *         "silent": 0,
                      *         "slots": 512,
-                     *         "busy": 488,
+                     *         "busy": 61,
                      *         "saturation": 0.953,
+                     *         "busiest": "daily-recon/compare",
                      *         "oldest_beat_s": 1.4
                      *       },
                      *       "leader": {
