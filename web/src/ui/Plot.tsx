@@ -83,9 +83,9 @@ function Drawing({ label, times, series, format, height, together, onCursor }: P
 // uPlot's types want arrays that it may keep, so it gets its own.
 const columns = (times: readonly number[], series: readonly Series[]): uPlot.AlignedData => [[...times], ...series.map((s) => [...s.values])];
 
-/** The end of the scale: 1, 2 or 5 times a power of ten, at least as much as the greatest value. */
+/** The end of the scale: a round number that is at least as much as the greatest value. */
 function top(max: number | null): number {
   if (max === null || !(max > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(max));
-  return ([1, 2, 5, 10].find((n) => n * power >= max) ?? 10) * power;
+  return ([1, 1.5, 2, 3, 4, 5, 6, 8, 10].find((n) => n * power >= max) ?? 10) * power;
 }
