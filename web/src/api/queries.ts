@@ -79,3 +79,11 @@ export const stageQuery = (run: string, stage: string) =>
     queryFn: ({ signal }) => answer(api.GET("/api/v1/runs/{run}/stages/{stage}", { params: { path: { run, stage } }, signal })),
     staleTime: 5_000,
   });
+
+/** The params that a run was started with, secrets redacted. */
+export const runParamsQuery = (run: string) =>
+  queryOptions({
+    queryKey: keys.run(run, "params"),
+    queryFn: ({ signal }): Promise<unknown> => answer(api.GET("/api/v1/runs/{run}/params", { params: { path: { run } }, signal })),
+    staleTime: Infinity,
+  });
