@@ -81,6 +81,10 @@ bench-api: ## Measure the HTTP API beside a million runs (8 GB on disk, kept for
 bench-web: ## Measure the page in a browser at 500 stages and 100,000 shards; BENCH="--minutes 1" for a short one
 	scripts/page run bench/main.ts $(BENCH)
 
+.PHONY: screenshots
+screenshots: ## Take the pictures of docs/img
+	scripts/page run e2e/screenshots.ts
+
 .PHONY: mutants
 mutants: ## Break the code on purpose, one line at a time: the tests must notice
 	SQLC="$(SQLC)" go run ./scripts/mutants $(MUTANTS)

@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, inject, onTestFailed, onTestFinished } from "vitest";
+import { askAt } from "./ask";
 import { launch } from "./chromium";
 
 export interface OpenOptions {
@@ -21,6 +22,7 @@ let browser: Browser | undefined;
 
 /** Gives a file of journeys its browser; call it once at the top. `open` opens a page in a context of its own. */
 export function withBrowser(): { open(path: string, options?: OpenOptions): Promise<Page> } {
+  askAt(() => inject("base"));
   beforeAll(async () => {
     browser = await launch();
   });
@@ -70,4 +72,11 @@ function watch(page: Page, base: string, allow: RegExp | undefined): string[] {
     if (url.origin !== base && url.protocol !== "data:" && url.protocol !== "blob:") note(`request to another place: ${r.url()}`);
   });
   return faults;
+}
+
+/** The run that an address is about. */
+export function runIn(url: string): string {
+  const id = /\/runs\/([0-9a-f-]{36})/.exec(url)?.[1];
+  if (!id) throw new Error(`${url} is not a run's`);
+  return id;
 }
