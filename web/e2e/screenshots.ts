@@ -11,7 +11,7 @@ import { start } from "./lib/sandbox";
 import { screens } from "./lib/screens";
 
 const { values } = parseArgs({ options: { sandbox: { type: "string" }, out: { type: "string", default: "../docs/img" }, only: { type: "string" } } });
-const dark = ["overview", "run-dag", "stage"];
+const dark = new Set(["overview", "run-dag", "stage"]);
 const folder = mkdtempSync(join(tmpdir(), "ax-screenshots-"));
 const binary = values.sandbox ?? join(folder, "sandbox");
 if (!values.sandbox) execFileSync("go", ["build", "-o", binary, "./web/sandbox"], { cwd: "..", stdio: "inherit" });
@@ -22,7 +22,7 @@ const browser = await launch();
 try {
   for (const screen of await screens(program.base)) {
     if (values.only && !values.only.split(",").includes(screen.name)) continue;
-    for (const theme of dark.includes(screen.name) ? (["light", "dark"] as const) : (["light"] as const)) {
+    for (const theme of dark.has(screen.name) ? (["light", "dark"] as const) : (["light"] as const)) {
       const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: theme, reducedMotion: "reduce", timezoneId: "UTC" });
       const page = await context.newPage();
       await page.goto(program.base + screen.path);

@@ -6,14 +6,14 @@ import { withBrowser } from "../lib/browser";
 import { screens } from "../lib/screens";
 
 const { open } = withBrowser();
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 test.each(["light", "dark"] as const)("axe finds nothing serious on any screen, %s", { timeout: 400_000 }, async (theme) => {
   const faults: string[] = [];
   for (const screen of await screens()) {
     const page = await open(screen.path, { theme });
     await page.locator(screen.ready).first().waitFor();
-    await page.evaluate(axe);
+    await page.evaluate(source);
     const found = await page.evaluate(async () => {
       const { axe } = window as unknown as { axe: { run(): Promise<AxeResults> } }; // what the evaluated text has put there
       return (await axe.run()).violations.map((v) => ({ id: v.id, impact: v.impact, help: v.help, nodes: v.nodes.slice(0, 5).map((n) => n.html.slice(0, 300)) }));
