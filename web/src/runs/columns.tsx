@@ -32,7 +32,7 @@ export function runColumns(usual: ReadonlyMap<string, Usual>, flows: boolean): C
     {
       id: "run",
       head: "Run",
-      width: 138,
+      width: 150,
       cell: (run) => (
         <span className={css["run"]}>
           <Link to="/runs/$run" params={{ run: run.id }} className={css["id"]} title={run.id} tabIndex={-1}>
@@ -47,7 +47,7 @@ export function runColumns(usual: ReadonlyMap<string, Usual>, flows: boolean): C
     {
       id: "stages",
       head: "Stages",
-      width: 122,
+      width: 118,
       title: "Stages by state, and how many of them are decided",
       cell: (run) => {
         const { done, all: total } = decided(run.stages);

@@ -32,6 +32,7 @@ export function Chips({ q, flows, onSearch }: { q: string; flows: readonly strin
       <Select
         bare
         label="Flow"
+        placeholder="Any flow"
         value={only}
         onChange={(flow) => onSearch(withValues(q, "flow", flow === "" || flow === "several" ? [] : [flow]))}
         options={[{ value: "", label: "Any flow" }, ...(named.length > 1 ? [{ value: "several", label: `${named.length} flows` }] : []), ...[...new Set([...(named.length === 1 ? named : []), ...flows])].slice(0, 200).map((f) => ({ value: f, label: f }))]}
@@ -39,6 +40,7 @@ export function Chips({ q, flows, onSearch }: { q: string; flows: readonly strin
       <Select
         bare
         label="Created"
+        placeholder="Any time"
         value={since}
         onChange={(age) => onSearch(withValues(q, "since", age === "" ? [] : [age]))}
         options={[...ages, ...(ages.some((a) => a.value === since) ? [] : [{ value: since, label: `Since ${since.replace("T", " ")}` }])]}
