@@ -51,7 +51,7 @@ export function Chart(props: ChartProps) {
     <figure className={css["chart"]} aria-labelledby={id}>
       <figcaption className={css["head"]}>
         <h3 id={id}>{label}</h3>
-        <span className={css["when"]}>{time === undefined ? "" : at === null ? "newest full step" : brief(new Date(time * 1000), now, zone)}</span>
+        <span className={css["when"]}>{time === undefined ? "" : at === null ? "newest" : brief(new Date(time * 1000), now, zone)}</span>
         <Button kind="quiet" small aria-pressed={table} onClick={() => setTable(!table)}>
           {table ? "Show as chart" : "Show as table"}
         </Button>

@@ -76,9 +76,11 @@ function Row({ queue, shares }: { queue: Queue; shares: Readonly<Record<Level, n
       {levels.map((level) => (
         <Cell key={level} queue={queue} cell={queue.levels.find((l) => l.level === level)} level={level} drain={drains.get(level)} />
       ))}
+      {/* oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell is no control, and its link has text */}
       <td>
-        <Link to="/runs" search={{ q: backlogSearch(queue.queue) }} className={css["cell"]} aria-label={`${amount(queue)} tasks in ${queue.queue}, the oldest has waited ${duration(queue.oldest_s)}; ${drainWords(queue)}`}>
+        <Link to="/runs" search={{ q: backlogSearch(queue.queue) }} className={css["cell"]} title={`The open runs of ${queue.queue}`}>
           <b>{amount(queue)}</b>
+          <span className={css["said"]}>waiting, the oldest for</span>
           <span className={css["sub"]}>{queue.depth > 0 ? duration(queue.oldest_s) : `${short(queue.in_flight)} in flight`}</span>
           <span className={css["sub"]}>{drainWords(queue)}</span>
         </Link>
@@ -96,8 +98,9 @@ function Cell({ queue, cell, level, drain }: { queue: Queue; cell: Schemas["Leve
       ? `${plural(cell.in_flight, "task")} of ${level} with workers, none waits`
       : `${amount(cell)} ${cell.depth === 1 ? "task" : "tasks"} of ${level} in ${queue.queue}: the oldest has waited ${duration(cell.oldest_s)}${hot >= 3 ? `, late since ${duration(lateAfter[level])}` : ""}; ${words}; ${count(cell.in_flight)} with workers`;
   return (
+    // oxlint-disable-next-line jsx-a11y/control-has-associated-label -- as above
     <td data-heat={hot}>
-      <Link to="/runs" search={{ q: backlogSearch(queue.queue, level) }} className={css["cell"]} title={says} aria-label={says}>
+      <Link to="/runs" search={{ q: backlogSearch(queue.queue, level) }} className={css["cell"]} title={says}>
         <b>
           {hot >= 3 && (
             <svg viewBox="0 0 10 10" width="9" height="9" aria-hidden className={css["alarm"]}>
@@ -106,6 +109,7 @@ function Cell({ queue, cell, level, drain }: { queue: Queue; cell: Schemas["Leve
           )}
           {amount(cell)}
         </b>
+        <span className={css["said"]}>waiting, the oldest for</span>
         <span className={css["sub"]}>{cell.depth > 0 ? duration(cell.oldest_s) : `${short(cell.in_flight)} in flight`}</span>
         <span className={css["sub"]}>{cell.depth > 0 ? words : "\u00a0"}</span>
       </Link>

@@ -68,6 +68,11 @@ export function QueueDrawer({ name, queue = unused(name), onClose }: { name: str
   const refusal = check.error instanceof Refusal ? check.error : undefined;
   const problem = fault(draft);
   const conflict = (moved && changed) || refusal?.problem.code === "conflict";
+  const change = (next: Draft) => {
+    setDraft(next);
+    // What was wrong may be mended by this change, at whichever field it was said.
+    if (refusal && !conflict) check.reset();
+  };
   const submit = (event: React.FormEvent) => {
     event.preventDefault();
     check.mutate();
@@ -118,7 +123,7 @@ export function QueueDrawer({ name, queue = unused(name), onClose }: { name: str
           </p>
         )}
         <form onSubmit={submit} className={css["form"]} aria-label={`Settings of queue ${name}`}>
-          <QueueForm draft={draft} onChange={setDraft} errors={refusal?.fields ?? new Map()} />
+          <QueueForm draft={draft} onChange={change} errors={refusal?.fields ?? new Map()} />
           {problem && <p className={css["problem"]}>{problem}</p>}
           {denied && <p className={css["note"]}>{denied}</p>}
           <div className={css["foot"]}>

@@ -11,7 +11,7 @@ const options = levels.map((level) => ({ value: level, label: level }));
 export function QueueForm({ draft, onChange, errors }: { draft: Draft; onChange: (draft: Draft) => void; errors: ReadonlyMap<string, string> }) {
   const set = <K extends keyof Draft>(key: K, value: Draft[K]) => onChange({ ...draft, [key]: value });
   const share = (key: "alert" | "refuse" | "pause" | "resume", label: string, hint: string) => (
-    <NumberField label={label} value={draft[key]} onChange={(v) => set(key, v)} min={0} max={100} unit="%" placeholder={String(defaults[key])} hint={`${hint} Default: ${defaults[key]} %.`} error={errorOf(errors, `${key}_at`)} />
+    <NumberField label={label} value={draft[key]} onChange={(v) => set(key, v)} min={0} max={100} unit="%" placeholder={String(defaults[key])} hint={`${hint} Default: ${defaults[key]}\u00a0%.`} error={errorOf(errors, `${key}_at`)} />
   );
   return (
     <>
