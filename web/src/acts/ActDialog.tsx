@@ -108,7 +108,7 @@ export function ActDialog({
         {typeof children === "function" ? children(errors) : children}
         <ActFields verb={verb} values={fields} onChange={setFields} errors={errors} problem={own.problem} />
         <ActPreview outcome={ask.data} asking={ask.isFetching || asked !== wanted} error={act.error ?? ask.error} waiting={complete ? undefined : (own.problem ?? "Fill in the form first.")} again={ask.isError && !refused ? () => void ask.refetch() : undefined} />
-        <TextField label="Reason" optional value={reason} onChange={setReason} suggestions={known} maxLength={1000} hint="The audit and the run’s journal keep it." error={errors.get("/reason")} autoComplete="off" />
+        <TextField label="Reason" optional value={reason} onChange={setReason} suggestions={known} maxLength={1000} hint="The audit keeps it." error={errors.get("/reason")} autoComplete="off" />
       </form>
     </Dialog>
   );

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { findZones, offset, zoneText } from "./zones";
 
 test("zones in words", () => {
-  expect(["utc", "local", "Europe/Berlin", "America/Argentina/Buenos_Aires"].map(zoneText)).toEqual(["UTC", "local", "Berlin", "Buenos Aires"]);
+  expect(["utc", "local", "Europe/Berlin", "America/Argentina/Buenos_Aires"].map(zoneText)).toEqual(["UTC", "local time", "Berlin", "Buenos Aires"]);
 });
 
 test("offsets go by the date", () => {

@@ -1,7 +1,7 @@
 import type { Zone } from "../ui/zone";
 
-/** A zone in a word: UTC, local, Berlin. */
-export const zoneText = (zone: Zone): string => (zone === "utc" ? "UTC" : zone === "local" ? "local" : (zone.split("/").at(-1) ?? zone).replaceAll("_", " "));
+/** A zone in a word: UTC, local time, Berlin. */
+export const zoneText = (zone: Zone): string => (zone === "utc" ? "UTC" : zone === "local" ? "local time" : (zone.split("/").at(-1) ?? zone).replaceAll("_", " "));
 
 /** A zone's offset at a time: `+02:00`. */
 export function offset(zone: string, at: Date): string {

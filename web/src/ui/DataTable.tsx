@@ -39,6 +39,9 @@ export interface DataTableProps<R> {
 
 const none: ReadonlySet<string> = new Set();
 
+/** In px. */
+const headHeight = 32;
+
 /**
  * A table of any number of rows, of which only those in sight are in the document. Arrow keys, Page Up and Down, Home and End move; Enter
  * opens; Space selects, with Shift a range; Ctrl-A selects all. Rows that come above leave what is being read where it is.
@@ -55,7 +58,7 @@ export function DataTable<R>({ label, rows, columns, rowKey, onOpen, onActive, s
     getScrollElement: () => scroll.current,
     estimateSize: () => rowHeight,
     overscan: 8,
-    scrollPaddingStart: rowHeight,
+    scrollPaddingStart: headHeight,
     // Where nothing is laid out (a hidden screen, a test) some rows are drawn all the same.
     observeElementRect: (instance, report) => observeElementRect(instance, (rect) => report(rect.height > 0 ? rect : { width: 800, height: 800 })),
     rangeExtractor: (range) => {
@@ -108,7 +111,7 @@ export function DataTable<R>({ label, rows, columns, rowKey, onOpen, onActive, s
     else if (event.key === "a" && command && onSelect) onSelect(new Set(rows.map(rowKey)));
     else if (event.key === "Escape" && selected.size > 0 && onSelect) onSelect(none);
     else {
-      const to = command || event.altKey ? undefined : step(event.key, index, rows.length, Math.floor((scroll.current?.clientHeight ?? 0) / rowHeight) - 1);
+      const to = command || event.altKey ? undefined : step(event.key, index, rows.length, Math.floor(((scroll.current?.clientHeight ?? 0) - headHeight) / rowHeight));
       if (to === undefined) return;
       if (event.shiftKey && onSelect && to !== index) {
         if (!selected.has(rowKey(row))) choose(index, false);
@@ -152,13 +155,13 @@ export function DataTable<R>({ label, rows, columns, rowKey, onOpen, onActive, s
         aria-colcount={columns.length + (onSelect ? 1 : 0)}
         aria-multiselectable={onSelect ? true : undefined}
         aria-busy={loading || undefined}
-        style={fill ? undefined : { maxHeight: (maxRows + 1) * rowHeight }}
+        style={fill ? undefined : { maxHeight: headHeight + maxRows * rowHeight }}
         onKeyDown={onKeyDown}
         onClick={onClick}
         onFocus={onFocus}
       >
         <div role="rowgroup" className={css["head"]} style={{ minWidth }}>
-          <div role="row" aria-rowindex={1} className={css["headRow"]} style={{ gridTemplateColumns: template, height: rowHeight }}>
+          <div role="row" aria-rowindex={1} className={css["headRow"]} style={{ gridTemplateColumns: template, height: headHeight }}>
             {onSelect && (
               <div role="columnheader" className={css["choose"]}>
                 <Checkbox bare label="Select all rows" checked={all} some={!all && selected.size > 0} disabled={rows.length === 0} onChange={(on) => onSelect(on ? new Set(rows.map(rowKey)) : none)} />
