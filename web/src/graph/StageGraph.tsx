@@ -41,6 +41,8 @@ export interface StageGraphProps {
 
 const nodeTypes = { stage: StageNode, joint: JointNode };
 const arrows: Record<string, Direction> = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down" };
+/** The library draws the map for the size that it is told, so that size cannot stand in a style sheet only. */
+const mapSize = { width: 168, height: 108 };
 /** Graphs up to so many stages are seen as a whole, without a map. */
 const small = 8;
 
@@ -148,7 +150,7 @@ function Canvas({ label, stages, statuses, facts, selected, onSelect, focus, onF
           panActivationKeyCode={null}
           multiSelectionKeyCode={null}
           zoomOnDoubleClick={false}
-          proOptions={{ hideAttribution: true }}
+          attributionPosition="bottom-left"
           onMoveStart={(event) => event && camera.hold()}
           onViewportChange={({ zoom }) => zoomOf(zoom) !== spotlight.zoom && spotlight.set({ zoom: zoomOf(zoom) })}
           onNodeClick={(_, n) => n.type === "stage" && onSelect?.(n.id === selected ? undefined : n.id)}
@@ -161,7 +163,7 @@ function Canvas({ label, stages, statuses, facts, selected, onSelect, focus, onF
         >
           <Links links={direct} dim={lit !== undefined} />
           {shown.length > 0 && <LitLinks links={shown} />}
-          {stages.length > small && <MiniMap<GraphNode> pannable zoomable ariaLabel="Map of the graph" className={css["map"] ?? ""} nodeBorderRadius={4} nodeClassName={mapClass} />}
+          {stages.length > small && <MiniMap<GraphNode> pannable zoomable ariaLabel="Map of the graph" className={css["map"] ?? ""} style={mapSize} nodeBorderRadius={4} nodeClassName={mapClass} />}
         </ReactFlow>
         {hint && <Hint hint={hint} links={drawing.links} specs={specs} />}
         <div className={css["tools"]}>

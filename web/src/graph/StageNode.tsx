@@ -37,7 +37,7 @@ export const StageNode = memo(function StageNode({ data }: NodeProps<StageNodeTy
       tabIndex={stop === "stop" ? 0 : -1}
       onFocus={() => spotlight.set({ stop: spec.name })}
     >
-      {zoom === "far" ? <Far status={status} /> : <Near spec={spec} status={status} facts={facts} brief={zoom === "mid"} />}
+      {zoom === "far" ? <Far status={status} /> : <Near spec={spec} status={status} facts={facts} brief={zoom !== "near"} />}
     </button>
   );
 });

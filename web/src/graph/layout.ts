@@ -22,6 +22,7 @@ export function layOut(shape: Shape): Layout {
     height = Math.max(height, Math.round(y + n.height / 2));
   }
   const size = new Map(shape.nodes.map((n) => [n.id, n]));
+  const half = Math.max(0, ...shape.nodes.map((n) => n.width)) / 2;
   const edges = shape.edges.map(({ from, to }) => {
     const { points } = g.edge(from, to) as unknown as { points: Point[] }; // likewise
     const a = size.get(from);
@@ -30,11 +31,15 @@ export function layOut(shape: Shape): Layout {
     const end = nodes[to];
     if (!a || !b || !start || !end) return [];
     // It leaves in the middle of the right side and arrives in the middle of the left one; dagre's own ends are where the centres' line cuts the boxes.
+    // Of its points in between, every other one lies between two columns and only makes a line wind; those in a column lie between two boxes, so the line is level there.
     return [
       { x: start.x + a.width, y: start.y + a.height / 2 },
-      ...points.slice(1, -1).map((p) => ({ x: Math.round(p.x), y: Math.round(p.y) })),
+      ...points.slice(1, -1).flatMap((p, at) => (at % 2 === 0 ? [] : [through(p, -half), through(p, half)])),
       { x: end.x, y: end.y + b.height / 2 },
     ];
   });
   return { width, height, nodes, edges };
 }
+
+/** A point beside another one, at the side of the column that it is in. */
+const through = (p: Point, by: number): Point => ({ x: Math.round(p.x + by), y: Math.round(p.y) });

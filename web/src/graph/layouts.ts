@@ -1,7 +1,7 @@
 import type { Layout, Shape } from "./shape";
 
 /** It is part of the key: stored layouts of another way of drawing must not be used. */
-const edition = 1;
+const edition = 2;
 
 /** A version's layout never changes, so it is kept as long as the page, and in the session's storage for the next one. */
 const known = new Map<string, Promise<Layout>>();

@@ -1,8 +1,8 @@
-/** How much of a box is drawn: `near` everything, `mid` its name, `far` its colour and bar. */
-export type Zoom = "near" | "mid" | "far";
+/** How much of a box is drawn: `near` everything, `mid` and `low` its name in larger letters, `far` its colour and bar. */
+export type Zoom = "near" | "mid" | "low" | "far";
 
 /** The zoom of a scale. */
-export const zoomOf = (scale: number): Zoom => (scale < 0.3 ? "far" : scale < 0.62 ? "mid" : "near");
+export const zoomOf = (scale: number): Zoom => (scale < 0.26 ? "far" : scale < 0.46 ? "low" : scale < 0.7 ? "mid" : "near");
 
 /**
  * What changes often and concerns few boxes: which one is selected or can be reached by Tab, which are lit, and how near the reader is.

@@ -20,9 +20,7 @@ export function Explained({ explained: e }: { explained: Schemas["Explanation"] 
     <>
       <div className={css["verdict"]}>
         <StateMark state={stateOf(e.state)} size={18} />
-        <p className={css["sentence"]} data-long={e.diagnosis.length > 220 || undefined}>
-          {e.diagnosis}
-        </p>
+        <Said text={e.diagnosis} large />
       </div>
       <ToDo explained={e} />
       {e.gates && e.gates.length > 0 && (

@@ -53,7 +53,7 @@ function Numbers({ gate: g }: { gate: Schemas["Gate"] }) {
     <span className={css["numbers"]}>
       {counts && (
         <>
-          <span className={css["meter"]} data-full={(g.used ?? 0) >= (g.limit ?? 0) || undefined} aria-hidden>
+          <span className={css["meter"]} data-full={!g.open || undefined} aria-hidden>
             <span style={{ width: `${Math.min(100, ((g.used ?? 0) / (g.limit ?? 1)) * 100)}%` }} />
           </span>
           <span>

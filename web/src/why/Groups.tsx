@@ -5,6 +5,7 @@ import { StateMark } from "../ui/StateMark";
 import { Time } from "../ui/Time";
 import { Gates } from "./Gates";
 import { stateOf } from "./past";
+import { Said } from "./Said";
 import css from "./Why.module.css";
 
 /** The shards of a stage by what has become of them, what needs somebody first. Gates of the first that waits are open. */
@@ -25,7 +26,7 @@ export function Groups({ run, stage, groups }: { run: string; stage: string; gro
               </span>
             )}
           </div>
-          {g.diagnosis !== g.fate && <p className={css["said"]}>{g.diagnosis}</p>}
+          {g.diagnosis !== g.fate && <Said text={g.diagnosis} />}
           {g.gates && g.gates.length > 0 && !(g.gates.length === 1 && g.gates[0]?.name === "end") && (
             <details className={css["details"]} open={i === first}>
               <summary>

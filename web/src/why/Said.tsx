@@ -1,12 +1,25 @@
+import { useState } from "react";
+import { Button } from "../ui/Button";
 import css from "./Why.module.css";
 
-/** A diagnosis below a name; the whole of a long one opens. */
-export function Said({ text }: { text: string }) {
-  if (text.length <= 260) return <p className={css["said"]}>{text}</p>;
+/** Longer texts show their beginning until somebody asks for the whole: they quote errors of several groups. */
+const longest = 220;
+
+/** The beginning of a text, to the end of a word. */
+export const beginning = (text: string): string => (text.length <= longest ? text : `${text.slice(0, Math.max(120, text.lastIndexOf(" ", longest)))} …`);
+
+/** A diagnosis; `large` for the one that the drawer is about. */
+export function Said({ text, large = false }: { text: string; large?: boolean }) {
+  const [whole, setWhole] = useState(false);
+  const long = text.length > longest;
   return (
-    <details className={css["said"]}>
-      <summary>{text.slice(0, 240)}…</summary>
-      {text.slice(240)}
-    </details>
+    <p className={css[large ? "sentence" : "said"]} data-long={(long && whole) || undefined}>
+      {whole ? text : beginning(text)}
+      {long && (
+        <Button kind="quiet" small aria-expanded={whole} onClick={() => setWhole(!whole)}>
+          {whole ? "less" : "all of it"}
+        </Button>
+      )}
+    </p>
   );
 }

@@ -4,6 +4,7 @@ import { factsOf } from "./facts";
 import { gateName, heldBy, ranked, scopeOf } from "./gates";
 import { stateOf } from "./past";
 import { remedies } from "./remedies";
+import { beginning } from "./Said";
 import { parseWhy, whyOf } from "./target";
 
 test.each([
@@ -87,4 +88,10 @@ test("a fate of a later version has a mark all the same", () => {
   expect(stateOf("retrying")).toBe("retrying");
   expect(stateOf("dreaming")).toBe("waiting");
   expect(stateOf("toString")).toBe("waiting");
+});
+
+test("a long text shows its beginning, to the end of a word", () => {
+  expect(beginning("short")).toBe("short");
+  expect(beginning(`${"word ".repeat(43)}beyond the limit`)).toBe(`${"word ".repeat(43)}…`);
+  expect(beginning("x".repeat(500))).toBe(`${"x".repeat(120)} …`);
 });

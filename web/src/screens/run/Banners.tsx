@@ -12,16 +12,16 @@ import css from "./Banners.module.css";
 /** What keeps the run from going on, or should not be as it is, each with what helps. */
 export function Banners({ detail, flow }: { detail: Schemas["RunDetail"]; flow: Schemas["Flow"] | undefined }) {
   const { run, holds } = detail;
-  const over = run.finished_at !== undefined;
+  if (run.finished_at !== undefined || (run.stuck === undefined && holds.length === 0 && !run.late)) return null;
   return (
-    <>
-      {run.stuck !== undefined && !over && (
+    <div className={css["banners"]}>
+      {run.stuck !== undefined && (
         <Banner kind="bad" action={<WhyLink run={run.id}>Why?</WhyLink>}>
           The run is stuck: the engine cannot decide it (<code>{run.stuck}</code>). The engine’s log says more; cancel it by force to end it.
         </Banner>
       )}
-      {!over && holds.map((h) => <HoldBanner key={`${h.kind} ${h.name}`} hold={h} run={run.id} />)}
-      {run.late && !over && (
+      {holds.map((h) => <HoldBanner key={`${h.kind} ${h.name}`} hold={h} run={run.id} />)}
+      {run.late && (
         <Banner kind="warn">
           The run is late{flow?.late_after_s !== undefined && <>: it has taken longer than {duration(flow.late_after_s)}</>}
           {run.late_at !== undefined && (
@@ -32,7 +32,7 @@ export function Banners({ detail, flow }: { detail: Schemas["RunDetail"]; flow: 
           .
         </Banner>
       )}
-    </>
+    </div>
   );
 }
 

@@ -1,8 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useRunActs } from "../../acts/useRunActs";
-import { answer, api, type Schemas } from "../../api/client";
-import { keys } from "../../api/keys";
+import type { Schemas } from "../../api/client";
 import { Button, buttonClass } from "../../ui/Button";
 import { Copy } from "../../ui/Copy";
 import { Menu } from "../../ui/Menu";
@@ -11,16 +9,9 @@ import { Menu } from "../../ui/Menu";
 export function RunActions({ detail }: { detail: Schemas["RunDetail"] }) {
   const { run, stages } = detail;
   const items = useRunActs(run, stages);
-  const over = run.finished_at !== undefined;
-  const previous = useQuery({
-    queryKey: keys.run(run.id, "previous"),
-    queryFn: ({ signal }) => answer(api.GET("/api/v1/runs/{run}/previous", { params: { path: { run: run.id } }, signal })),
-    staleTime: Infinity,
-    retry: false,
-  }).data;
   // The acts by their names in the menu: a run that is paused wants to go on, one that has failed wants to be tried again.
   const likely = items.filter((i) => !i.disabled && (i.name === "Resume" || i.name === "Retry failed" || i.name === "Cancel" || i.name === "Cancel by force"));
-  const first = over || run.paused ? likely.find((i) => i.name !== "Cancel")?.name : undefined;
+  const first = run.state === "failed" ? "Retry failed" : run.paused ? "Resume" : undefined;
   return (
     <>
       {likely.map((i) => (
@@ -31,11 +22,9 @@ export function RunActions({ detail }: { detail: Schemas["RunDetail"] }) {
       <Link className={buttonClass} to="/flows/$flow/start" params={{ flow: run.flow }} search={{ again: run.id }} title="Start it again, with other params">
         Again…
       </Link>
-      {previous && (
-        <Link className={buttonClass} to="/runs/$run/compare" params={{ run: run.id }} title="Compare with the newest run before this one that succeeded">
-          Compare
-        </Link>
-      )}
+      <Link className={buttonClass} to="/runs/$run/compare" params={{ run: run.id }} title="Compare with the newest run before this one that succeeded">
+        Compare
+      </Link>
       <Menu label="More acts on this run" trigger="Acts" items={items} />
       <Copy text={() => window.location.href} what="link to this view" />
     </>

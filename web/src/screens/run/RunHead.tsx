@@ -92,7 +92,7 @@ function Progress({ detail }: { detail: Schemas["RunDetail"] }) {
       <span className={css["numbers"]}>
         {count(totals.decided)} of {plural(totals.stages, "stage")}
       </span>
-      {detail.run.finished_at === undefined && <span className={css["rate"]}>{now > 0 ? rate(now) : "–"}</span>}
+      {detail.run.finished_at === undefined && <span className={css["rate"]}>{now > 0 && rate(now)}</span>}
     </div>
   );
 }
