@@ -14,6 +14,7 @@ import { skewOf } from "./skew";
 import { skewWords } from "./skewWords";
 import css from "./DurationsPanel.module.css";
 import { factor, stragglersOf } from "./stragglers";
+import { useStarted } from "./usePacked";
 import type { Selection } from "./useSelection";
 
 /** The quantiles that are marked. */
@@ -34,8 +35,9 @@ export function DurationsPanel({ run, status, packed, ages, selection, wide }: {
   }, [packed]);
   const bars = useMemo(() => (seen ? histogram(seen.durations, seen.rests, [...ages.values()], 36) : []), [seen, ages]);
   const slow = useMemo(() => seen && stragglersOf(seen.durations, seen.rests, ages, seen.finished >= fewest ? seen.p95 : undefined), [seen, ages]);
-  const started = packed?.started;
-  const skew = useMemo(() => seen && skewOf(seen.durations, seen.done, status.finished_at ? started : undefined), [seen, started, status.finished_at]);
+  const uneven = useMemo(() => seen && skewOf(seen.durations, seen.done), [seen]);
+  const started = useStarted(run, status, uneven !== undefined);
+  const skew = useMemo(() => (seen && uneven && started ? skewOf(seen.durations, seen.done, started) : uneven), [seen, uneven, started]);
   const words = skew && skewWords(skew);
   const pickOne = (index: number) => selection.select(between(status.total, index, index, undefined));
   return (

@@ -50,7 +50,8 @@ export function MapPanel({
   const { state, worker, attempt, took } = search;
   const filter = useMemo(() => filterOf({ ...(state && { state }), ...(worker && { worker }), ...(attempt && { attempt }), ...(took && { took }) }), [state, worker, attempt, took]);
   const looks = useMemo(() => packed && looksOf(packed, color, filter), [packed, color, filter]);
-  const entries = useMemo(() => (packed ? legendOf(packed, color) : []), [packed, color]);
+  const states = useMemo(() => (packed ? legendOf(packed, "state") : []), [packed]);
+  const entries = useMemo(() => (packed && color !== "state" ? legendOf(packed, color) : states), [packed, color, states]);
   const [durations, started] = [packed?.durations, packed?.started];
   const arranged = useMemo(() => {
     if (order === "duration" && durations) return orderBy(durations, noTime, true);
@@ -65,9 +66,7 @@ export function MapPanel({
     return `Shard ${index}${name ? `, ${wordOf(name)}` : ""}${ms === noTime ? "" : `, ${duration(ms / 1000)}`}`;
   };
   const card = (index: number): React.ReactNode => packed && <ShardCard run={run} stage={status.name} index={index} packed={packed} age={ages.get(index)} />;
-  const summary = `${count(status.total)} shards of ${status.name}: ${legendOf(packed ?? nothing, "state")
-    .map((e) => `${count(e.count)} ${e.label}`)
-    .join(", ")}`;
+  const summary = `${count(status.total)} shards of ${status.name}: ${states.map((e) => `${count(e.count)} ${e.label}`).join(", ")}`;
   return (
     <Panel
       title="Shards"
@@ -111,5 +110,3 @@ export function MapPanel({
     </Panel>
   );
 }
-
-const nothing: Packed = { total: 0, generation: 0, at: 0, names: [], states: new Uint8Array(0) };

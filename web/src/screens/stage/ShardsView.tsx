@@ -20,22 +20,21 @@ export function ShardsView({ detail, status, declared, reads }: { detail: Schema
   const run = detail.run.id;
   const wide = status.total >= many;
   const [color, order] = [coloringOf(search), orderOf(search)];
-  const ended = status.finished_at !== undefined;
-  // Only what is shown is asked for: each array of 100,000 shards is some 100 kB. When a stage has ended, starts tell what skew has cost.
+  // Only what is shown is asked for: each array of 100,000 shards is some 100 kB.
   const fields = useMemo(() => {
     const out: PackedField[] = ["durations"];
     if (color === "attempt" || search.attempt) out.push("attempts");
     if (color === "worker" || search.worker) out.push("workers");
-    if (order === "start" || ended) out.push("started");
+    if (order === "start") out.push("started");
     return out.sort();
-  }, [color, order, ended, search.attempt, search.worker]);
-  const { packed, error, retry } = usePacked(run, status, fields);
+  }, [color, order, search.attempt, search.worker]);
+  const { packed, timed, error, retry } = usePacked(run, status, fields);
   const selection = useSelection(status.total);
   return (
     <>
       <div className={css["side"]} data-wide={wide || undefined}>
         <MapPanel run={run} status={status} packed={packed} error={error} retry={retry} search={search} selection={selection} ages={reads.ages} height={wide ? 780 : 440} />
-        <DurationsPanel run={run} status={status} packed={packed} ages={reads.ages} selection={selection} wide={wide} />
+        <DurationsPanel run={run} status={status} packed={timed} ages={reads.ages} selection={selection} wide={wide} />
       </div>
       <StageTabs detail={detail} status={status} declared={declared} failures={reads.failures} selection={selection} />
       {packed && <SelectionBar run={detail.run} status={status} packed={packed} selection={selection} />}

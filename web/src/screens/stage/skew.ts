@@ -24,22 +24,23 @@ const fewest = 40;
  * it is only asked for a stage that has ended.
  */
 export function skewOf(durations: Uint32Array, done: Uint8Array, started?: Uint32Array): Skew | undefined {
-  const times: number[] = [];
+  const all = new Uint32Array(durations.length);
+  let n = 0;
   let sum = 0;
   let index = -1;
   let took = -1;
   for (let i = 0; i < durations.length; i++) {
     const d = durations[i] ?? noTime;
     if (d === noTime || !done[i]) continue;
-    times.push(d);
+    all[n++] = d;
     sum += d;
     if (d > took) [took, index] = [d, i];
   }
-  if (times.length < fewest) return undefined;
-  const sorted = Uint32Array.from(times).sort();
+  if (n < fewest) return undefined;
+  const sorted = all.subarray(0, n).sort();
   const slowest = Math.max(1, Math.round(sorted.length / 100));
   const middle = sorted[sorted.length >> 1] ?? 0;
-  const slow = sorted.subarray(sorted.length - slowest).reduce((n, d) => n + d, 0);
+  const slow = sorted.subarray(sorted.length - slowest).reduce((total, d) => total + d, 0);
   const share = sum > 0 ? slow / sum : 0;
   if (took < 1000 || took < 5 * middle || share < 0.1) return undefined;
   const pieces = Math.min(100, Math.max(2, Math.round(took / Math.max(1, sorted[Math.floor(sorted.length * 0.95)] ?? took))));

@@ -23,11 +23,21 @@ const options = (run: string, stage: string, fields: readonly PackedField[], ena
   enabled,
 });
 
+/** What is known of all shards of a stage. */
+export interface PackedReads {
+  /** The newest states, with the arrays that there are. */
+  packed: Packed | undefined;
+  /** The arrays with the states of the same moment. It changes less often, for what costs more to work out. */
+  timed: Packed | undefined;
+  error: Error | null;
+  retry: () => void;
+}
+
 /**
  * All shards of a stage: their states first, then the arrays of `fields` beside them. While the stage's counters change, both are read again, no more
  * often than they are worth, and not while nobody looks at the page.
  */
-export function usePacked(run: string, status: Schemas["StageStatus"], fields: readonly PackedField[]): { packed: Packed | undefined; error: Error | null; retry: () => void; has: ReadonlySet<PackedField> } {
+export function usePacked(run: string, status: Schemas["StageStatus"], fields: readonly PackedField[]): PackedReads {
   const known = status.total > 0;
   const states = useQuery(options(run, status.name, [], known));
   // The cheap array is shown before the dear ones are asked for.
@@ -37,8 +47,12 @@ export function usePacked(run: string, status: Schemas["StageStatus"], fields: r
   useReadAgain(states, stamp, statesEvery);
   useReadAgain(more, stamp, fieldsEvery);
   const packed = useMemo(() => together(states.data, more.data), [states.data, more.data]);
-  const has = useMemo(() => new Set<PackedField>(more.isPlaceholderData ? [] : fields), [more.isPlaceholderData, fields]);
-  return { packed, error: states.error ?? more.error, retry: () => void (states.isError ? states.refetch() : more.refetch()), has };
+  return { packed, timed: more.data, error: states.error ?? more.error, retry: () => void (states.isError ? states.refetch() : more.refetch()) };
+}
+
+/** When the newest attempt of each shard started, for a stage that has ended: it is only asked for while somebody needs it. */
+export function useStarted(run: string, status: Schemas["StageStatus"], needed: boolean): Uint32Array | undefined {
+  return useQuery(options(run, status.name, ["started"], needed && status.finished_at !== undefined)).data?.started;
 }
 
 /** The newer one's states with the arrays that there are. Those of another generation say nothing of this one. */

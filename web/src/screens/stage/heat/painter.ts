@@ -30,7 +30,7 @@ export interface Inks {
 }
 
 /** More changed cells than this, and the whole is put on the canvas in one go. */
-const manyCells = 1500;
+const manyCells = 250;
 
 /** Pixels of cells are put together here, in one array, and put on the canvas at once: 100,000 cells take a few milliseconds. */
 export class Painter {
