@@ -54,6 +54,9 @@ type Handlers struct {
 	cfg       Config
 	ready     readiness
 	overviews overviews
+	usual     kept[flowOf, *usual]
+	usuals    kept[string, []gen.FlowUsual]
+	timelines kept[runAt, *gen.Timeline]
 }
 
 var _ gen.StrictServerInterface = (*Handlers)(nil)
