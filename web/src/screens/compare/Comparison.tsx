@@ -20,9 +20,10 @@ const looked = 6;
 /** Two runs side by side; `before` is what `after` is measured against. */
 export function Comparison({ before, after }: { before: Schemas["RunDetail"]; after: Schemas["RunDetail"] }) {
   const [a, b] = [before.run, after.run];
-  const flows = useQueries({ queries: [flowQuery(a.flow, a.version), flowQuery(b.flow, b.version)] });
-  const times = useQueries({ queries: [timelineQuery(a.id), timelineQuery(b.id)] });
-  const [flowA, flowB, timeA, timeB] = [flows[0].data, flows[1].data, times[0].data, times[1].data];
+  const flowA = useQuery(flowQuery(a.flow, a.version)).data;
+  const flowB = useQuery(flowQuery(b.flow, b.version)).data;
+  const timeA = useQuery(timelineQuery(a.id)).data;
+  const timeB = useQuery(timelineQuery(b.id)).data;
   const list = useMemo(() => pairs({ detail: before, flow: flowA, timeline: timeA }, { detail: after, flow: flowB, timeline: timeB }), [before, after, flowA, flowB, timeA, timeB]);
   const top = list.filter((p) => p.before?.status.kind === "sharded" && p.after?.status.kind === "sharded").slice(0, looked);
   const paces = useQueries({ queries: top.flatMap((p) => [stageQuery(a.id, p.name), stageQuery(b.id, p.name)]) });

@@ -27,10 +27,17 @@ const pace = { before: { samples: 10, p95_s: 2 }, after: { samples: 10, p95_s: 6
 
 test("a stage in a sentence", () => {
   const [load, extract, report, old] = pairs(before, after);
-  expect(load && sentence(load, pace)).toBe("load took 14m 00s longer: 2,000 shards against 1,200, p95 3.2× as long (6.4s against 2.0s), queued 3.0s longer, 5 failed attempts against 1, failed, not succeeded, 2 dead against 0.");
+  expect(load && sentence(load, pace)).toBe("load took 14m 00s longer: failed, not succeeded, 2,000 shards against 1,200, p95 3.2× as long (6.4s against 2.0s), queued 3.0s longer, 5 failed attempts against 1, 2 dead against 0.");
   expect(extract && sentence(extract)).toBe("extract took 1.0s longer.");
   expect(report && sentence(report)).toBe("report is new: the other run has no such stage.");
   expect(old && sentence(old)).toBe("old is gone: only the other run has it.");
+});
+
+test("a stage that did not run took no time that could be compared", () => {
+  const skipped = side([status("load", 5, 5, { state: "upstream_failed" })], 9);
+  const [pair] = pairs(before, skipped).filter((p) => p.name === "load");
+  expect(pair?.difference).toBeUndefined();
+  expect(pair && sentence(pair)).toMatch(/^load did not run; it took 1m 00s in the other: upstream failed, not succeeded, /);
 });
 
 test("the whole in two sentences", () => {
@@ -39,7 +46,7 @@ test("the whole in two sentences", () => {
   expect(summary(75_000, 75_050, [], new Map())).toBe("Both took about 1m 15s.");
   // What went the other way is not what contributed.
   const [load] = list;
-  expect(load && summary(80_000, 20_000, [load], new Map())).toBe("It took 20s, 1m 00s shorter than the other (1m 20s).");
+  expect(load && summary(80_000, 20_000, [load], new Map())).toBe("It took 20s, 1m 00s less than the other (1m 20s).");
 });
 
 test("a run against itself differs in nothing", () => {

@@ -10,7 +10,7 @@ export interface Side {
 /** A stage in one of the runs. Durations are in ms. */
 export interface StageSide {
   status: Schemas["StageStatus"];
-  /** From when it was ready to its end, or to when the run was read. */
+  /** From when it was ready to its end, or to when the run was read; undefined if it did not run. */
   took: number | undefined;
   /** From when it was ready to when the first of it began. */
   queued: number | undefined;
@@ -45,7 +45,7 @@ function side({ detail, timeline }: Side, name: string): StageSide | undefined {
   const began = ms(line?.plan?.started_at ?? line?.attempts?.[0]?.started_at ?? line?.started_at);
   return {
     status,
-    took: ready === undefined ? undefined : Math.max(0, (ms(status.finished_at) ?? ms(detail.run.finished_at) ?? Date.parse(detail.at)) - ready),
+    took: ready === undefined || status.state === "skipped" || status.state === "upstream_failed" ? undefined : Math.max(0, (ms(status.finished_at) ?? ms(detail.run.finished_at) ?? Date.parse(detail.at)) - ready),
     queued: ready === undefined || began === undefined ? undefined : Math.max(0, began - ready),
     failed: line?.density ? line.density.failed.reduce((a, b) => a + b, 0) : line?.attempts ? line.attempts.filter((a) => bad(a.outcome)).length : undefined,
   };

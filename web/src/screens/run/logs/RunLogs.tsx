@@ -21,9 +21,9 @@ export default function RunLogs({ detail }: { detail: Schemas["RunDetail"] }): R
         <Select
           bare
           label="Stage"
-          value={of ?? ""}
-          onChange={(next) => void navigate({ to: ".", search: (s) => ({ ...s, of: next || undefined, line: undefined }), replace: true })}
-          options={[{ value: "", label: "All stages" }, ...detail.stages.map((s) => ({ value: s.name, label: s.name }))]}
+          value={of ?? "*"}
+          onChange={(next) => void navigate({ to: ".", search: (s) => ({ ...s, of: next === "*" ? undefined : next, line: undefined }), replace: true })}
+          options={[{ value: "*", label: "All stages" }, ...detail.stages.map((s) => ({ value: s.name, label: s.name }))]}
         />
       }
       empty="Handlers log with stage.Log(ctx); what they print goes elsewhere."
