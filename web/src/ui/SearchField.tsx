@@ -65,9 +65,12 @@ export function SearchField({
           if (event.defaultPrevented) return;
           if (event.key === "Enter") onEnter?.(text);
           if (event.key !== "Escape") return;
-          event.stopPropagation();
           if (text === "") event.currentTarget.blur();
-          else type("");
+          else {
+            // What is around it, such as a dialog, is closed by the next one.
+            event.stopPropagation();
+            type("");
+          }
         }}
       />
       {text !== "" ? (

@@ -27,15 +27,16 @@ export function Select<V extends string>({
   /** Shown while `value` is none of the options. */
   placeholder?: string;
 }) {
-  const known = options.some((o) => o.value === value);
+  const chosen = options.find((o) => o.value === value);
   return (
     <Field label={label} bare={bare} hint={hint} error={error}>
       {(ids) => (
         // The style element that Base UI would write into the page is forbidden by the page's policy; what it says stands in the module.
         <CSPProvider disableStyleElements>
-          <Base.Root items={options} value={known ? value : null} onValueChange={(next) => next !== null && onChange(next)} disabled={disabled} modal={false}>
+          <Base.Root items={options} value={chosen ? value : null} onValueChange={(next) => next !== null && onChange(next)} disabled={disabled} modal={false}>
             <Base.Trigger className={css["trigger"]} {...ids} aria-label={bare ? label : undefined}>
-              <Base.Value placeholder={placeholder ?? "Choose"} />
+              {/* Base UI takes an empty value for none; here it is an option like others. */}
+              <Base.Value>{() => chosen?.label ?? placeholder ?? "Choose"}</Base.Value>
               <Icon name="down" size={12} />
             </Base.Trigger>
             <Base.Portal>

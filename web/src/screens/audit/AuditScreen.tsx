@@ -51,6 +51,7 @@ export default function AuditScreen() {
   });
   const rows = useMemo(() => list.data?.pages.flatMap((p) => p.items) ?? [], [list.data]);
   const shown = useLine(line, rows);
+  const known = useMemo(() => [...new Set([...verbs, ...rows.map((r) => r.verb), ...(verb ? [verb] : [])])].sort(), [rows, verb]);
   const filtered = Boolean(actor || verb || target || since);
   return (
     <Page
@@ -65,7 +66,7 @@ export default function AuditScreen() {
     >
       <div className={css["filters"]} role="search" aria-label="Filters of the audit">
         <SearchField label="Target" placeholder="Target, such as run/0192 or queue/" value={target} onChange={(v) => set({ target: v })} width={320} />
-        <Select bare label="Verb" value={verb} onChange={(v) => set({ verb: v })} options={[{ value: "", label: "All verbs" }, ...verbs.map((v) => ({ value: v, label: v }))]} />
+        <Select bare label="Verb" value={verb} onChange={(v) => set({ verb: v })} options={[{ value: "", label: "All verbs" }, ...known.map((v) => ({ value: v, label: v }))]} />
         <div className={css["actor"]}>
           <TextField bare label="Actor" placeholder="Actor, such as token:nightly" value={actor} onChange={(v) => set({ actor: v })} />
         </div>

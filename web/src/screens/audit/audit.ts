@@ -7,7 +7,7 @@ export const spans: readonly { value: string; label: string; seconds: number }[]
   { value: "", label: "All time", seconds: 0 },
 ];
 
-/** The verbs that the audit writes. */
+/** The verbs of operators that the audit writes; the engine has some of its own. */
 export const verbs: readonly string[] = [
   "add_webhook", "cancel", "cancel_replay", "clear_pool", "clear_queue", "close_circuit", "create_token", "demote", "discard", "drain", "drop_webhook", "expedite", "level", "login", "logout",
   "mark_success", "open_circuit", "pause", "replay", "rerun", "rerun_shards", "resume", "retry", "revoke_token", "set_pool", "set_queue", "set_setting", "skip", "skip_shards", "start",
