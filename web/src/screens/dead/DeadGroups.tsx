@@ -14,7 +14,8 @@ import { discardGroups, replayGroups } from "./requests";
 
 type Group = Schemas["DeadGroup"];
 
-const keyOf = (g: Group): string => `${g.flow}/${g.stage}/${g.fingerprint}`;
+/** What a group is called in selections. */
+export const keyOf = (g: Group): string => `${g.flow}/${g.stage}/${g.fingerprint}`;
 
 /** The set with one more, or one less if it had it. */
 function flip(set: ReadonlySet<string>, key: string): ReadonlySet<string> {
@@ -24,48 +25,35 @@ function flip(set: ReadonlySet<string>, key: string): ReadonlySet<string> {
 }
 
 /** Dead letters that failed for the same reason, one row a group; a row opens to its letters. */
-export function DeadGroups({ groups, filter, began }: { groups: readonly Group[]; filter: Schemas["DeadFilter"]; began: (ids: string[]) => void }) {
+export function DeadGroups({
+  groups,
+  filter,
+  selected,
+  onSelect,
+  began,
+}: {
+  groups: readonly Group[];
+  filter: Schemas["DeadFilter"];
+  selected: ReadonlySet<string>;
+  onSelect: (keys: ReadonlySet<string>) => void;
+  /** Hears of the replays that have begun. */
+  began: (ids: string[]) => void;
+}) {
   const may = useMay();
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set(groups.length === 1 && groups[0] ? [keyOf(groups[0])] : []));
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const chosen = groups.filter((g) => selected.has(keyOf(g)));
+  const chosen = groups.filter((g) => selected.has(keyOf(g))).length;
   const refused = may("runs:operate");
-  const verbs = (of: readonly Group[]) => (
-    <>
-      <Button small kind="primary" disabled={refused !== undefined} title={refused} onClick={() => act(replayGroups(of, filter, began))}>
-        Replay…
-      </Button>
-      <Button small kind="danger" disabled={refused !== undefined} title={refused} onClick={() => act(discardGroups(of, filter))}>
-        Discard…
-      </Button>
-    </>
-  );
   return (
     <>
       <div className={css["head"]}>
-        <Checkbox bare label="Select all groups" checked={chosen.length > 0 && chosen.length === groups.length} onChange={(all) => setSelected(new Set(all ? groups.map(keyOf) : []))} />
+        <Checkbox bare label="Select all groups" checked={chosen === groups.length} some={chosen > 0 && chosen < groups.length} onChange={(all) => onSelect(new Set(all ? groups.map(keyOf) : []))} />
         <span />
-        {chosen.length > 0 ? (
-          <span className={css["acts"]} style={{ gridColumn: "3 / -1" }}>
-            <span role="status">
-              {plural(chosen.length, "group")}, {plural(
-                chosen.reduce((n, g) => n + g.count, 0),
-                "dead letter",
-              )}{" "}
-              selected
-            </span>
-            {verbs(chosen)}
-          </span>
-        ) : (
-          <>
-            <span className={css["number"]}>Letters</span>
-            <span>Flow / stage</span>
-            <span>Error</span>
-            <span className={css["number"]}>Runs</span>
-            <span className={css["number"]}>First died</span>
-            <span className={css["number"]}>Last died</span>
-          </>
-        )}
+        <span className={css["number"]}>Letters</span>
+        <span>Flow / stage</span>
+        <span>Error</span>
+        <span className={css["number"]}>Runs</span>
+        <span className={css["number"]}>First died</span>
+        <span className={css["number"]}>Last died</span>
       </div>
       <ul>
         {groups.map((g) => {
@@ -75,7 +63,7 @@ export function DeadGroups({ groups, filter, began }: { groups: readonly Group[]
             <li key={key} className={css["group"]}>
               <div className={css["row"]}>
                 <span className={css["above"]}>
-                  <Checkbox bare label={`Select ${plural(g.count, "dead letter")} of ${g.flow}/${g.stage}`} checked={selected.has(key)} onChange={() => setSelected(flip(selected, key))} />
+                  <Checkbox bare label={`Select ${plural(g.count, "dead letter")} of ${g.flow}/${g.stage}`} checked={selected.has(key)} onChange={() => onSelect(flip(selected, key))} />
                 </span>
                 <button type="button" className={css["toggle"]} aria-expanded={isOpen} aria-label={`${plural(g.count, "dead letter")} of ${g.flow}/${g.stage}: ${g.example.message}`} onClick={() => setOpen(flip(open, key))}>
                   <Icon name={isOpen ? "down" : "right"} size={12} />
@@ -103,7 +91,12 @@ export function DeadGroups({ groups, filter, began }: { groups: readonly Group[]
                     {g.example.stack && `\n\n${g.example.stack}`}
                   </pre>
                   <div className={css["acts"]}>
-                    {verbs([g])}
+                    <Button small disabled={refused !== undefined} title={refused} onClick={() => act(replayGroups([g], filter, began))}>
+                      Replay this group…
+                    </Button>
+                    <Button small kind="danger" disabled={refused !== undefined} title={refused} onClick={() => act(discardGroups([g], filter))}>
+                      Discard this group…
+                    </Button>
                     <Link className={buttonClass} data-small to="/runs/$run/stages/$stage/shards/$shard" params={{ run: g.example_run, stage: g.stage, shard: String(g.example_shard) }}>
                       Open the newest one’s task
                     </Link>

@@ -15,10 +15,10 @@ import { Page, Panel } from "../../ui/Page";
 import { Segmented } from "../../ui/Segmented";
 import { Select } from "../../ui/Select";
 import css from "./Dead.module.css";
-import { DeadGroups } from "./DeadGroups";
+import { DeadGroups, keyOf } from "./DeadGroups";
 import { ages, filterOf, filterWords, type DeadSearch } from "./filter";
 import { Going } from "./Going";
-import { replayMatching } from "./requests";
+import { discardGroups, replayGroups, replayMatching } from "./requests";
 
 const route = getRouteApi("/dead-letters");
 
@@ -30,6 +30,7 @@ export default function DeadScreen() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const may = useMay();
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [opened] = useState(() => Date.now());
   const { flow, stage, fingerprint, code, run, since } = search;
   const filter = useMemo(() => filterOf({ flow, stage, fingerprint, code, run, since }, opened), [flow, stage, fingerprint, code, run, since, opened]);
@@ -48,11 +49,13 @@ export default function DeadScreen() {
   });
   const items = groups.data?.items ?? [];
   const all = everything.data?.items ?? [];
+  // Groups that have gone meanwhile are no longer there to act on.
+  const chosen = items.filter((g) => selected.has(keyOf(g)));
   const letters = items.reduce((n, g) => n + g.count, 0);
   const filtered = Object.keys(filter).length > 0;
   const set = (params: DeadSearch) => void navigate({ search: (s) => ({ ...s, ...params }), replace: true });
   const began = (ids: string[]) => void navigate({ to: "/replays", search: ids.length === 1 && ids[0] ? { replay: ids[0] } : {} });
-  const refused = may("runs:operate") ?? (items.length === 0 ? "No dead letter matches." : filtered ? undefined : "Choose a flow, a stage or a code first: a filter has to restrict something.");
+  const refused = may("runs:operate") ?? (items.length === 0 ? "No dead letter matches." : filtered || chosen.length > 0 ? undefined : "Select groups, or choose a flow, a stage or a code first: a filter has to restrict something.");
   return (
     <Page
       title="Dead letters"
@@ -67,11 +70,20 @@ export default function DeadScreen() {
       }
       actions={
         <>
-          <Button kind="primary" disabled={refused !== undefined} title={refused} onClick={() => act(replayMatching(filter, filterWords(filter), began))}>
-            Replay all that match…
+          {chosen.length > 0 && (
+            <span role="status">
+              {plural(
+                chosen.reduce((n, g) => n + g.count, 0),
+                "letter",
+              )}{" "}
+              in {plural(chosen.length, "group")} selected
+            </span>
+          )}
+          <Button kind="primary" disabled={refused !== undefined} title={refused} onClick={() => act(chosen.length > 0 ? replayGroups(chosen, filter, began) : replayMatching(filter, filterWords(filter), began))}>
+            {chosen.length > 0 ? "Replay selected…" : "Replay all that match…"}
           </Button>
-          <Button kind="danger" disabled={refused !== undefined} title={refused} onClick={() => act(discardDead(filter, filterWords(filter)))}>
-            Discard…
+          <Button kind="danger" disabled={refused !== undefined} title={refused} onClick={() => act(chosen.length > 0 ? discardGroups(chosen, filter) : discardDead(filter, filterWords(filter)))}>
+            {chosen.length > 0 ? "Discard selected…" : "Discard all that match…"}
           </Button>
         </>
       }
@@ -114,7 +126,7 @@ export default function DeadScreen() {
             {filtered ? "Take a part of the filter away to see more." : <>Work that is out of attempts, has failed permanently or is over its time is kept here until somebody replays it or gives it up. <Link to="/runs">See the runs</Link></>}
           </Empty>
         ) : (
-          <DeadGroups key={JSON.stringify(filter)} groups={items} filter={filter} began={began} />
+          <DeadGroups key={JSON.stringify(filter)} groups={items} filter={filter} selected={selected} onSelect={setSelected} began={began} />
         )}
       </Panel>
     </Page>
