@@ -17,17 +17,21 @@ export function Fleet({ leader, workers }: { leader: Schemas["LeaderFigures"] | 
 }
 
 function Workers({ w }: { w: Schemas["WorkerFigures"] }) {
-  const tone = w.saturation >= 0.95 ? "warn" : "plain";
   return (
     <section aria-label="Workers">
       <div className={css["row"]}>
-        <h3>Slots used</h3>
-        <Link to="/pools" className={css["number"]}>
-          {count(w.busy)} of {count(w.slots)} <b>{w.slots > 0 ? percent(Math.min(w.busy, w.slots), w.slots) : "–"}</b>
+        <h3>Busiest handler</h3>
+        <Link to="/pools" search={{ q: w.busiest }} className={css["number"]}>
+          <b>{w.busiest === undefined ? "–" : percent(w.saturation, 1)}</b> of its slots
         </Link>
       </div>
-      <Meter label="Slots used" share={w.saturation} tone={tone} tall />
-      {w.busy > w.slots && w.slots > 0 && <p className={css["note"]}>{plural(w.busy - w.slots, "task")} more with workers, waiting for a slot</p>}
+      <Meter label="Slots that the busiest handler uses" share={w.saturation} tone={w.saturation > 0.8 ? "warn" : "plain"} tall />
+      <p className={css["row"]}>
+        <span className={css["holder"]}>{w.busiest ?? "no handler runs anything"}</span>
+        <Link to="/pools" className={css["number"]}>
+          {count(w.busy)} of {plural(w.slots, "slot")} used
+        </Link>
+      </p>
       <ul className={css["facts"]}>
         <li>
           <Link to="/workers">{plural(w.count, "worker")}</Link>

@@ -7,7 +7,7 @@ type Queue = Schemas["QueueBacklog"];
 
 const none = { started: [], succeeded: [], failed: [] };
 const leader = { leading: true, epoch: 3, holder: "ax-1/4711", beat_age_s: 1 };
-const workers = { count: 2, draining: 0, silent: 0, slots: 64, busy: 16, saturation: 0.25, oldest_beat_s: 1 };
+const workers = { count: 2, draining: 0, silent: 0, slots: 64, busy: 16, saturation: 0.25, busiest: "daily/clean", oldest_beat_s: 1 };
 const base: Overview = { at: "2026-11-29T12:00:00Z", window: "1h", from: "2026-11-29T11:00:00Z", step_s: 60, runs: none, tasks: none, queues: [], workers, leader, attention: [] };
 const queue = (rest: Partial<Queue> & { level?: Schemas["Level"] } = {}): Queue => {
   const { level = "P2", ...q } = rest;
@@ -21,11 +21,14 @@ const undrained = (rest: Parameters<typeof queue>[0] = {}): Queue => {
 const attention = (rank: number, kind: Schemas["Attention"]["kind"], text: string) => ({ rank, kind, text, count: 1, since: "2026-11-29T11:58:00Z" });
 
 test("an idle cluster is healthy", () => {
-  expect(health(base)).toEqual({ mood: "ok", title: "Healthy, and nothing waits", detail: "16 of 64 slots used (25 %)." });
+  expect(health(base)).toEqual({ mood: "ok", title: "Healthy, and nothing waits", detail: "The busiest handler is daily/clean, which uses 25 % of its slots." });
 });
 
 test("work that is young is kept up with", () => {
-  expect(health({ ...base, queues: [queue()] })).toEqual({ mood: "ok", title: "Healthy and keeping up", detail: "100 tasks waiting, the oldest for 3.0s; 10/s finish; 16 of 64 slots used (25 %)." });
+  expect(health({ ...base, queues: [queue()] })).toEqual({ mood: "ok", title: "Healthy and keeping up", detail: "100 tasks waiting, the oldest for 3.0s; 10/s finish; the busiest handler is daily/clean, which uses 25 % of its slots." });
+  expect(health({ ...base, workers: { ...workers, saturation: 1 } }).detail).toContain("uses all of its slots");
+  const { busiest: _, ...resting } = workers;
+  expect(health({ ...base, workers: { ...resting, busy: 0, saturation: 0 } }).detail).toBe("None of 64 slots used.");
 });
 
 test("without a leader nothing else matters", () => {

@@ -48,7 +48,7 @@ export function health(o: Overview): Health {
     return { mood: "warn", title: "Keeping up, but something needs a look", detail: stop(sentence(first.text)) + others };
   }
   if (o.workers && o.workers.silent > 0) return { mood: "warn", title: "Keeping up, but a worker is silent", detail: `${plural(o.workers.silent, "worker has", "workers have")} not been heard of for more than 6 s.` };
-  const figures = [pace(queues), o.workers ? `${count(o.workers.busy)} of ${plural(o.workers.slots, "slot")} used (${percent(Math.min(o.workers.busy, o.workers.slots), o.workers.slots)})` : ""].filter((f) => f !== "");
+  const figures = [pace(queues), o.workers ? room(o.workers) : ""].filter((f) => f !== "");
   if (waiting === 0) return { mood: "ok", title: "Healthy, and nothing waits", detail: figures.length > 0 ? `${sentence(figures.join("; "))}.` : "Nothing needs a look." };
   const age = Math.max(...queues.map((q) => q.oldest_s));
   return { mood: "ok", title: "Healthy and keeping up", detail: `${sentence([`${tasks} waiting, the oldest for ${duration(age)}`, ...figures].join("; "))}.` };
@@ -66,6 +66,12 @@ function oldest(queues: readonly Schemas["QueueBacklog"][]): Schemas["QueueBackl
 function pace(queues: readonly Schemas["QueueBacklog"][]): string {
   const sum = queues.reduce((s, q) => s + q.rate_per_s, 0);
   return sum > 0 ? `${rate(sum)} finish` : "";
+}
+
+/** How much room the workers have. Each handler has slots of its own, so the busiest one says where it is tight. */
+function room(w: Schemas["WorkerFigures"]): string {
+  if (w.busiest === undefined) return `none of ${plural(w.slots, "slot")} used`;
+  return `the busiest handler is ${w.busiest}, which uses ${w.saturation >= 1 ? "all" : percent(w.saturation, 1)} of its slots`;
 }
 
 const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
