@@ -37,7 +37,7 @@ export function Views({ q }: { q: string }) {
     <nav className={css["views"]} aria-label="Views">
       {all.map((v) => (
         <span key={v.name} className={css["view"]} data-current={v.name === current || undefined}>
-          <Link to="/runs" search={v.q ? { q: v.q } : {}} className={css["link"]} aria-current={v.name === current ? "page" : undefined} activeProps={{}} title={v.q || "Every run, the newest first"}>
+          <Link to="/runs" search={v.q ? { q: v.q } : {}} className={css["link"]} activeOptions={{ exact: true, includeSearch: true }} title={v.q || "Every run, the newest first"}>
             {v.name}
           </Link>
           {!v.fixed && v.name === current && (

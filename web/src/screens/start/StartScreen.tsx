@@ -2,12 +2,13 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { flowQuery } from "../../api/queries";
 import { isObject, type Json } from "../../params/json";
+import { schemaQuery } from "../../params/query";
 import { rootField } from "../../params/schema";
 import { initial } from "../../params/values";
 import { shortId } from "../../ui/format";
 import { Failure, Loading } from "../../ui/Notice";
 import { Page, Panel } from "../../ui/Page";
-import { runParamsQuery, schemaQuery } from "./queries";
+import { runParamsQuery } from "./queries";
 import { StartForm } from "./StartForm";
 import css from "./StartScreen.module.css";
 

@@ -27,7 +27,6 @@ export function describeText({ schema }: Pick<Field, "schema">): string | undefi
 }
 
 const formats: Readonly<Record<string, string>> = {
-  date: "a date",
   "date-time": "a time with its zone, such as 2026-11-29T08:00:00Z",
   duration: "a duration as ISO 8601 writes it, such as PT1H30M",
   email: "a mail address",

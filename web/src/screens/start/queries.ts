@@ -5,14 +5,6 @@ import { isList, isObject, parse, type Json } from "../../params/json";
 import type { Start } from "./copyAs";
 import { bodyText } from "./copyAs";
 
-/** The params schema of a flow’s newest version. It is read as text, so that no number in it loses digits. */
-export const schemaQuery = (flow: string) =>
-  queryOptions({
-    queryKey: keys.flow(flow, "params-schema"),
-    queryFn: async ({ signal }) => parse(await answer(api.GET("/api/v1/flows/{flow}/params-schema", { params: { path: { flow } }, parseAs: "text", signal }))),
-    staleTime: 60_000,
-  });
-
 /** The params that a run was started with; secrets are masked. */
 export const runParamsQuery = (run: string) =>
   queryOptions({
