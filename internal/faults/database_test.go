@@ -29,8 +29,7 @@ func (s *site) cut(least int, which string) {
 // Every session is ended, again and again under load; then only those that listen.
 func TestSessionsTerminated(t *testing.T) {
 	s := newSite(t, pgtest.New(t, pgtest.Pool(ownSessions)), nil)
-	s.shortLeases() // as many terms and lives as it takes
-	s.shortLives()
+	s.ttl = 3 * shortTTL // who leads resigns, unless it is cut off in that too
 	s.engine("x")
 	s.engine("y")
 	s.worker("a")
@@ -52,8 +51,7 @@ func TestSessionsTerminated(t *testing.T) {
 // PostgreSQL is stopped the hard way and started again, twice, under load: what it had acknowledged ends.
 func TestDatabaseRestarted(t *testing.T) {
 	s := newSite(t, pgtest.Own(t, pgtest.Pool(ownSessions)), nil)
-	s.shortLeases()
-	s.shortLives()
+	s.shortLeases() // who leads cannot resign, as the database is gone
 	s.engine("x")
 	s.engine("y")
 	s.worker("a")

@@ -82,9 +82,13 @@ type stoppedLeader struct {
 func (s *site) stopLeader(statement string) *stoppedLeader {
 	s.t.Helper()
 	l := new(stoppedLeader)
+	_, first := s.term()
 	pgtest.Eventually(s.t, patience, func() (bool, string) {
 		var holder string
 		holder, l.epoch = s.term()
+		if l.epoch > first+1 { // nobody leads for long enough to get to the statement
+			s.void("%d terms have ended by themselves", l.epoch-first)
+		}
 		if l.process = s.engines[holder]; !s.waitsIn(l, statement) {
 			return false, holder + ", which leads, does not wait in " + statement
 		}

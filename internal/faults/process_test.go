@@ -178,4 +178,4 @@ func (l *logbook) tail(lines int) []byte {
 }
 
 // patience is how long a test waits for what must come: far longer than it takes on a loaded machine.
-const patience = 40 * time.Second
+const patience = 90 * time.Second

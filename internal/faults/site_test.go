@@ -57,7 +57,7 @@ func ownSessions(c *pgxpool.Config) {
 // newSite makes a site on a fresh database; tune may change how the test's client gets its hints.
 func newSite(t *testing.T, db *pgtest.DB, tune func(*hint.Config)) *site {
 	t.Helper()
-	s := &site{flows: newFlows(nil), t: t, ctx: pgtest.Context(t, 2*time.Minute), db: db, pool: db.Pool, gates: newGates(t), engines: make(map[string]*process), stretch: 1, acked: make(map[uuid.UUID]int)}
+	s := &site{flows: newFlows(nil), t: t, ctx: pgtest.Context(t, 5*time.Minute), db: db, pool: db.Pool, gates: newGates(t), engines: make(map[string]*process), stretch: 1, acked: make(map[uuid.UUID]int)}
 	s.gates.check = s.check
 	s.exec(effectTable)
 	cfg := hint.Config{ConnConfig: db.Pool.Config().ConnConfig}
