@@ -164,7 +164,7 @@ export default function GanttView({ detail, flow, selected, onSelect }: ViewProp
             <GanttCard
               row={hovered}
               at={pointer.hover.at}
-              x={Math.min(pointer.hover.x + 14, (body.current?.clientWidth ?? 0) - 376)}
+              x={Math.min(pointer.hover.x + 14, (body.current?.clientWidth ?? 0) - 416)}
               y={pointer.hover.y + (pointer.hover.y - scrolled < room / 2 ? 18 : -12)}
               below={pointer.hover.y - scrolled < room / 2}
               now={now}

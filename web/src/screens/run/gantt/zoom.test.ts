@@ -23,8 +23,8 @@ test("there is a least span, also where the run took no time", () => {
 
 test("an address holds a span, and takes anything", () => {
   const span = { from: 3500, to: 9250 };
-  expect(format(span, 1000)).toBe("2.5~8.25");
-  expect(parse("2.5~8.25", 1000)).toEqual(span);
-  expect(parse("-1~2", 1000)).toEqual({ from: 0, to: 3000 });
-  for (const text of [undefined, "", "1", "1~", "~1", "2~1", "a~b", "1~2~3", "1~Infinity"]) expect(parse(text, 0)).toBeUndefined();
+  expect(format(span, 1000)).toBe("2.5..8.25");
+  expect(parse("2.5..8.25", 1000)).toEqual(span);
+  expect(parse("-1..2", 1000)).toEqual({ from: 0, to: 3000 });
+  for (const text of [undefined, "", "1", "1..", "..1", "2..1", "a..b", "1..2..3", "1..Infinity"]) expect(parse(text, 0)).toBeUndefined();
 });

@@ -25,12 +25,12 @@ export function zoom(span: Span, at: number, factor: number, bounds: Span): Span
 /** Moves what is in sight by `ms`. */
 export const pan = (span: Span, ms: number, bounds: Span): Span => within({ from: span.from + ms, to: span.to + ms }, bounds);
 
-/** A span as a search param: seconds since the run's start, such as `12.5~80`. */
-export const format = (span: Span, start: number): string => `${round((span.from - start) / 1000)}~${round((span.to - start) / 1000)}`;
+/** A span as a search param: seconds since the run's start, such as `12.5..80`. */
+export const format = (span: Span, start: number): string => `${round((span.from - start) / 1000)}..${round((span.to - start) / 1000)}`;
 
 /** Reads what `format` has written; undefined is all of it. */
 export function parse(text: string | undefined, start: number): Span | undefined {
-  const [from, to, rest] = (text ?? "").split("~");
+  const [from, to, rest] = (text ?? "").split("..");
   const a = Number(from);
   const b = Number(to);
   if (!from || !to || rest !== undefined || !Number.isFinite(a) || !Number.isFinite(b) || b <= a) return undefined;
