@@ -6,7 +6,7 @@ import { duration, plural } from "../../ui/format";
 import { Empty } from "../../ui/Notice";
 import { Panel } from "../../ui/Page";
 import { StateMark } from "../../ui/StateMark";
-import { between, type Mask } from "./heat/selection";
+import { between, maskOfStates } from "./heat/selection";
 import type { Packed } from "./heat/packed";
 import { Histogram, HistogramKey } from "./Histogram";
 import { counted, histogram, quantiles, shardsOf } from "./histogram";
@@ -99,11 +99,4 @@ export function DurationsPanel({ run, status, packed, ages, selection, wide }: {
       )}
     </Panel>
   );
-}
-
-function maskOfStates(p: Packed, states: readonly Schemas["ShardState"][]): Mask {
-  const has = p.names.map((name) => (states.includes(name) ? 1 : 0));
-  const mask = new Uint8Array(p.states.length);
-  for (let i = 0; i < mask.length; i++) mask[i] = has[p.states[i] ?? 0] ?? 0;
-  return mask;
 }

@@ -10,22 +10,28 @@ import { Icon } from "../../ui/Icon";
 import { Empty, Failure, Loading } from "../../ui/Notice";
 import { Time } from "../../ui/Time";
 import css from "./Failures.module.css";
-import { maskOf } from "./heat/selection";
+import { maskOf, sizeOfMask, type Mask } from "./heat/selection";
 import { parseSpans } from "./heat/spans";
 import { route } from "./route";
 import type { Selection } from "./useSelection";
 
 /** The stage's failed attempts by normalised error, the largest group first. */
-export function FailuresTab({ run, status, failures, selection }: { run: Schemas["Run"]; status: Schemas["StageStatus"]; failures: UseQueryResult<Schemas["StageFailureList"]>; selection: Selection }) {
+export function FailuresTab({ run, status, failures, selection, dead }: { run: Schemas["Run"]; status: Schemas["StageStatus"]; failures: UseQueryResult<Schemas["StageFailureList"]>; selection: Selection; /** The shards that are dead letters. */ dead: Mask | undefined }) {
   const { fingerprint } = route.useSearch();
   const navigate = route.useNavigate();
   if (failures.isError) return <Failure what="the failures" error={failures.error} retry={() => void failures.refetch()} />;
   if (!failures.data) return <Loading what="the failures" lines={4} />;
   const { items, partial } = failures.data;
-  if (items.length === 0) return <Empty title="No attempt has failed">{status.dead > 0 ? "The dead letters of this stage failed in another way than by an attempt: the shards list says how." : "Errors are grouped here as soon as there are some, those that are tried again too."}</Empty>;
+  const all = dead && status.dead > 0 && (
+    <Button small onClick={() => selection.select(dead)}>
+      Select all failed ({count(sizeOfMask(dead))})
+    </Button>
+  );
+  if (items.length === 0) return <Empty title={status.dead > 0 ? "No attempt is grouped here" : "No attempt has failed"} action={all}>{status.dead > 0 ? "The dead letters of this stage failed in another way than by an attempt: the shards list says how." : "Errors are grouped here as soon as there are some, those that are tried again too."}</Empty>;
   const open = (group: string) => void navigate({ search: (s) => ({ ...s, fingerprint: fingerprint === group ? undefined : group }), replace: true, resetScroll: false });
   return (
     <>
+      {all && <div className={css["all"]}>{all}</div>}
       <ul className={css["list"]}>
         {items.map((g) => (
           <li key={g.fingerprint} className={css["group"]}>

@@ -2,6 +2,7 @@ import { useMemo } from "react";
 import type { Schemas } from "../../api/client";
 import { DurationsPanel } from "./DurationsPanel";
 import { coloringOf, orderOf } from "./filter";
+import { maskOfStates } from "./heat/selection";
 import { MapPanel } from "./MapPanel";
 import { route } from "./route";
 import { SelectionBar } from "./SelectionBar";
@@ -30,13 +31,14 @@ export function ShardsView({ detail, status, declared, reads }: { detail: Schema
   }, [color, order, search.attempt, search.worker]);
   const { packed, timed, error, retry } = usePacked(run, status, fields);
   const selection = useSelection(status.total);
+  const dead = useMemo(() => packed && maskOfStates(packed, ["dead", "expired"]), [packed]);
   return (
     <>
       <div className={css["side"]} data-wide={wide || undefined}>
         <MapPanel run={run} status={status} packed={packed} error={error} retry={retry} search={search} selection={selection} ages={reads.ages} height={wide ? 780 : 440} />
         <DurationsPanel run={run} status={status} packed={timed} ages={reads.ages} selection={selection} wide={wide} />
       </div>
-      <StageTabs detail={detail} status={status} declared={declared} failures={reads.failures} selection={selection} />
+      <StageTabs detail={detail} status={status} declared={declared} failures={reads.failures} selection={selection} dead={dead} />
       {packed && <SelectionBar run={detail.run} status={status} packed={packed} selection={selection} />}
     </>
   );

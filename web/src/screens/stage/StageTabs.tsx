@@ -3,6 +3,7 @@ import type { Schemas } from "../../api/client";
 import { Panel } from "../../ui/Page";
 import { Tabs } from "../../ui/Tabs";
 import { FailuresTab } from "./FailuresTab";
+import type { Mask } from "./heat/selection";
 import { PlanTab } from "./PlanTab";
 import { route } from "./route";
 import { ShardsTab } from "./ShardsTab";
@@ -12,7 +13,7 @@ import { useSelection, type Selection } from "./useSelection";
 const names = ["shards", "failures", "plan"] as const;
 
 /** The lists of a stage: its shards, its failures, and how it came to run. */
-export function StageTabs({ detail, status, declared, failures, selection }: { detail: Schemas["RunDetail"]; status: Schemas["StageStatus"]; declared: Schemas["GraphStage"] | undefined; failures: UseQueryResult<Schemas["StageFailureList"]>; selection?: Selection }) {
+export function StageTabs({ detail, status, declared, failures, selection, dead }: { detail: Schemas["RunDetail"]; status: Schemas["StageStatus"]; declared: Schemas["GraphStage"] | undefined; failures: UseQueryResult<Schemas["StageFailureList"]>; selection?: Selection; /** The shards that are dead letters, where they are known. */ dead?: Mask | undefined }) {
   const { tab } = route.useSearch();
   const navigate = route.useNavigate();
   const own = useSelection(status.total);
@@ -34,7 +35,7 @@ export function StageTabs({ detail, status, declared, failures, selection }: { d
           { value: "plan", label: sharded ? "Plan and rule" : "Rule and options" },
         ]}
       />
-      {shown === "failures" && <FailuresTab run={detail.run} status={status} failures={failures} selection={held} />}
+      {shown === "failures" && <FailuresTab run={detail.run} status={status} failures={failures} selection={held} dead={dead} />}
       {shown === "shards" && <ShardsTab run={detail.run.id} status={status} selected={held.text} />}
       {shown === "plan" && <PlanTab detail={detail} status={status} declared={declared} />}
     </Panel>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { between, countStates, maskOf, sizeOfMask, spansOf, toggled } from "./selection";
+import { between, countStates, maskOf, maskOfStates, sizeOfMask, spansOf, toggled } from "./selection";
 
 test("sets and masks are the same", () => {
   expect([...maskOf([[1, 3], [4, 5]], 6)]).toEqual([0, 1, 1, 0, 1, 0]);
@@ -35,4 +35,10 @@ test("counts", () => {
   expect(sizeOfMask(Uint8Array.of(1, 0, 1))).toBe(2);
   expect(countStates(Uint8Array.of(2, 0, 2, 1), 3)).toEqual([1, 1, 2]);
   expect(countStates(Uint8Array.of(2, 0, 2, 1), 3, Uint8Array.of(1, 1, 0, 0))).toEqual([1, 0, 1]);
+});
+
+test("shards by state", () => {
+  const p = { names: ["ready", "dead", "expired"], states: Uint8Array.of(0, 1, 2, 0) };
+  expect([...maskOfStates(p, ["dead", "expired"])]).toEqual([0, 1, 1, 0]);
+  expect([...maskOfStates(p, ["lost"])]).toEqual([0, 0, 0, 0]);
 });

@@ -58,3 +58,11 @@ export function countStates(states: Uint8Array, kinds: number, mask?: Mask): num
   }
   return counts;
 }
+
+/** The shards in some states, by their names. */
+export function maskOfStates({ names, states }: { names: readonly string[]; states: Uint8Array }, wanted: readonly string[]): Mask {
+  const has = names.map((name) => (wanted.includes(name) ? 1 : 0));
+  const mask = new Uint8Array(states.length);
+  for (let i = 0; i < mask.length; i++) mask[i] = has[states[i] ?? 0] ?? 0;
+  return mask;
+}
