@@ -39,7 +39,6 @@ export default function RunScreen() {
   const { run } = route.useParams();
   const { view: wanted, stage } = route.useSearch();
   const navigate = useNavigate({ from: "/runs/$run" });
-  useLiveRun(run);
   const read = useQuery(runQuery(run));
   const detail = read.data;
   const flow = useQuery({ ...flowQuery(detail?.run.flow ?? "", detail?.run.version), enabled: detail !== undefined });
@@ -70,6 +69,7 @@ export default function RunScreen() {
       }
       actions={<RunActions detail={detail} />}
     >
+      <Live run={run} />
       <RunHead detail={detail} explained={explained.data} failed={explained.isError} />
       <Banners detail={detail} flow={flow.data} />
       <div className={css["content"]}>
@@ -97,6 +97,12 @@ export default function RunScreen() {
       </div>
     </Page>
   );
+}
+
+/** Keeps the run up to date, once it is known to exist: a stream of one that does not would be refused again and again. */
+function Live({ run }: { run: string }) {
+  useLiveRun(run);
+  return null;
 }
 
 function Missing({ run, error, retry }: { run: string; error: unknown; retry: () => void }) {
