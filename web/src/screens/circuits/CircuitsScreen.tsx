@@ -158,7 +158,7 @@ const columnsOf = (denied: string | undefined): Column<Circuit>[] => [
   },
   {
     id: "acts",
-    head: "",
+    head: "Actions",
     width: 136,
     align: "right",
     cell: (c) => (

@@ -91,9 +91,8 @@ const columnsOf = (denied: string | undefined, set: (pool: Pool) => void): Colum
     cell: (p) => (
       <span className={css["cut"]} title={nameOf(p)}>
         <Link to="/flows/$flow" params={{ flow: p.flow }} search={{ stage: p.stage }}>
-          {p.flow}
-        </Link>{" "}
-        / <b>{p.stage}</b>
+          {p.flow} / <b>{p.stage}</b>
+        </Link>
       </span>
     ),
   },
@@ -138,7 +137,7 @@ const columnsOf = (denied: string | undefined, set: (pool: Pool) => void): Colum
   { id: "by", head: "Decided by", width: "2fr", min: 110, cell: (p) => <span className={css["cut"]}>{p.set === undefined ? <span className={css["dim"]}>the workers</span> : (p.set_by ?? "an operator")}</span> },
   {
     id: "acts",
-    head: "",
+    head: "Actions",
     width: 132,
     align: "right",
     cell: (p) => (
@@ -146,7 +145,7 @@ const columnsOf = (denied: string | undefined, set: (pool: Pool) => void): Colum
         <Button small disabled={denied !== undefined} title={denied} aria-label={`Set the slots of ${nameOf(p)}`} onClick={() => set(p)}>
           Set…
         </Button>
-        <Button small kind="quiet" disabled={denied !== undefined || p.set === undefined} title={p.set === undefined ? "The workers decide already" : denied} aria-label={`Leave the slots of ${nameOf(p)} to the workers`} onClick={() => act(clearPool(p.flow, p.stage))}>
+        <Button small kind="quiet" disabled={denied !== undefined || p.set === undefined} title={p.set === undefined ? "The workers decide already" : denied} aria-label={`Clear the slots of ${nameOf(p)}: the workers decide`} onClick={() => act(clearPool(p.flow, p.stage))}>
           Clear
         </Button>
       </span>

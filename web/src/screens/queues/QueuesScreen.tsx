@@ -176,7 +176,7 @@ const columnsOf = (denied: string | undefined, edit: (name: string) => void): Co
   { id: "hold", head: "Hold", width: "3fr", min: 150, cell: (row) => <Hold hold={row.hold} /> },
   {
     id: "acts",
-    head: "",
+    head: "Actions",
     width: 128,
     align: "right",
     cell: (row) => (

@@ -96,10 +96,9 @@ export function WorkerDrawer({ id, worker, readAt, onClose }: { id: string; work
                 {handlers.map((h) => (
                   <tr key={`${h.flow}/${h.stage}@${h.version}`}>
                     <td>
-                      <Link to="/flows/$flow" params={{ flow: h.flow }}>
-                        {h.flow}
-                      </Link>{" "}
-                      / {h.stage}
+                      <Link to="/flows/$flow" params={{ flow: h.flow }} search={{ stage: h.stage }}>
+                        {h.flow} / {h.stage}
+                      </Link>
                     </td>
                     <td>
                       <code title={h.version}>{h.version.slice(0, 8)}</code>

@@ -171,7 +171,7 @@ const columnsOf = (readAt: number, denied: string | undefined): Column<Worker>[]
   { id: "started", head: "Started", width: 92, align: "right", cell: (w) => <Time at={w.started_at} /> },
   {
     id: "acts",
-    head: "",
+    head: "Actions",
     width: 84,
     align: "right",
     cell: (w) => (
