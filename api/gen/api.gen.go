@@ -2167,7 +2167,7 @@ type StageDetail struct {
 type StageFailureGroup struct {
 	Attempts int `json:"attempts"`
 
-	// Dead Of these shards
+	// Dead Of these shards, how many are dead letters
 	Dead         int     `json:"dead"`
 	Example      Failure `json:"example"`
 	ExampleShard int     `json:"example_shard"`

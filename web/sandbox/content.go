@@ -107,6 +107,9 @@ func (c *content) make(ctx context.Context, size string) error {
 			return err
 		}
 	}
+	if err := c.past(ctx, size); err != nil {
+		return err
+	}
 	if err := c.waiting(ctx, size); err != nil {
 		return err
 	}

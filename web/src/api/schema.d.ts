@@ -2030,7 +2030,7 @@ export interface components {
             /** @description 100 ranges at most, and `...` for the others */
             shards: string;
             shard_count: number;
-            /** @description Of these shards */
+            /** @description Of these shards, how many are dead letters */
             dead: number;
             /**
              * Format: date-time
