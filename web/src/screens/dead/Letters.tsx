@@ -31,7 +31,7 @@ const columns: Column<Letter>[] = [
   },
   { id: "shards", head: "Shards", width: 120, cell: (l) => <span title={l.shards}>{l.shards === "-1" ? "plan" : l.shards}</span> },
   { id: "attempt", head: "Attempts", width: 80, align: "right", cell: (l) => l.attempt },
-  { id: "reason", head: "Why dead", width: 130, cell: (l) => (l.reason === "dead" && l.failure.retryable === false ? "permanent" : reasons[l.reason]) },
+  { id: "reason", head: "Why dead", width: 130, cell: (l) => (l.reason === "dead" && !l.failure.retryable ? "permanent" : reasons[l.reason]) },
   { id: "died", head: "Died", width: 110, cell: (l) => <Time at={l.died_at} /> },
   { id: "error", head: "Error", width: "1fr", min: 160, cell: (l) => <span title={l.failure.message}>{l.failure.message}</span> },
 ];

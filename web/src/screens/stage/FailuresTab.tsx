@@ -76,7 +76,7 @@ function Group({ run, status, group: g, selection }: { run: Schemas["Run"]; stat
       </pre>
       <p className={css["muted"]}>
         Example: <Link to="/runs/$run/stages/$stage/shards/$shard" params={{ run: run.id, stage: status.name, shard: String(g.example_shard) }}>shard {g.example_shard}</Link>
-        {g.example.retryable === false && " · permanent: it was not tried again"} · shards {g.shards.length > 120 ? `${g.shards.slice(0, 120)}…` : g.shards}
+        {!g.example.retryable && " · permanent: it was not tried again"} · shards {g.shards.length > 120 ? `${g.shards.slice(0, 120)}…` : g.shards}
       </p>
       <div className={css["acts"]}>
         <Button small disabled={!spans} onClick={() => spans && selection.select(maskOf(spans, status.total))}>

@@ -27,6 +27,8 @@ export function SelectionBar({ run, status, packed, selection }: { run: Schemas[
   const n = sizeOfMask(mask);
   const tooLong = text.length > mostText;
   const [retry, ...rest] = acts;
+  const failed = packed.names.some((name, i) => (name === "dead" || name === "expired") && (states[i] ?? 0) > 0);
+  const first = retry && !retry.disabled && failed && !tooLong ? retry : undefined;
   return (
     <section className={css["bar"]} aria-label="Selection">
       <span className={css["count"]} role="status">
@@ -56,12 +58,12 @@ export function SelectionBar({ run, status, packed, selection }: { run: Schemas[
             Open task
           </Link>
         )}
-        {retry && !retry.disabled && !tooLong && (
-          <Button small kind="primary" onClick={retry.onSelect}>
-            {retry.name}
+        {first && (
+          <Button small kind="primary" onClick={first.onSelect}>
+            {first.name}
           </Button>
         )}
-        <Menu small label="Act on the selected shards" trigger="Act" items={tooLong ? [] : retry?.disabled ? acts : rest} />
+        <Menu small label="Act on the selected shards" trigger="Act" items={tooLong ? [] : first ? rest : acts} />
         <Button small onClick={() => setExporting(true)}>
           Export
         </Button>
