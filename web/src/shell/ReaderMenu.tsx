@@ -8,9 +8,9 @@ import { logOut } from "./login/logOut";
 import { setTheme, useTheme, type Theme } from "./theme";
 
 const themes: readonly { value: Theme; name: string }[] = [
-  { value: "light", name: "Light" },
-  { value: "dark", name: "Dark" },
-  { value: "system", name: "As the system is" },
+  { value: "light", name: "Light theme" },
+  { value: "dark", name: "Dark theme" },
+  { value: "system", name: "The system’s theme" },
 ];
 
 /** Who the reader is, and what they can set: the theme, the zone, the log-out. */

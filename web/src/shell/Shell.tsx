@@ -15,9 +15,12 @@ import { useGlobalShortcuts } from "./useGlobalShortcuts";
 
 const Login = lazy(() => import("./login/Login"));
 
+/** Who is not known is asked for a credential, and not asked again and again who they are: the form would be drawn anew each time. */
+const known = (query: { state: { status: string } }): boolean => query.state.status !== "error";
+
 /** The frame around every screen: navigation, the bar, and what opens over them; for who is not known, the log-in. */
 export function Shell() {
-  const me = useQuery(meQuery);
+  const me = useQuery({ ...meQuery, refetchOnWindowFocus: known, refetchOnReconnect: known, retryOnMount: false });
   const refused = me.error instanceof Refusal && me.error.problem.code === "unauthenticated" ? me.error : undefined;
   const [nav, setNav] = useState(false);
   useGlobalShortcuts(!refused);

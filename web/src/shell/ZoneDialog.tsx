@@ -28,7 +28,8 @@ export default function ZoneDialog({ onClose }: { onClose: () => void }) {
     </li>
   );
   return (
-    <Dialog title="Times" description={`All times of the page are shown in this zone. Now: ${absolute(now, zone).replace(/\.\d+/, "")}`} onClose={onClose} size="small">
+    <Dialog title="Times" description="All times of the page are shown in this zone." onClose={onClose} size="small">
+      <p className={css["now"]}>Now it is {absolute(now, zone).replace(/\.\d+/, "")}.</p>
       <ul>
         {option("utc", "UTC", "UTC")}
         {option("local", `This browser’s zone (${browser})`, browser)}
