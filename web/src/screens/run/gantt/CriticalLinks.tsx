@@ -1,10 +1,10 @@
-import { useMemo } from "react";
+import { memo, useMemo } from "react";
 import css from "./GanttView.module.css";
 import type { Row } from "./rows";
 import type { Span } from "./zoom";
 
 /** Lines from the end of each stage of the critical path to the one that waited for it. */
-export function CriticalLinks({ rows, span, rowHeight }: { rows: readonly Row[]; span: Span; rowHeight: number }) {
+export const CriticalLinks = memo(function CriticalLinks({ rows, span, rowHeight }: { rows: readonly Row[]; span: Span; rowHeight: number }) {
   const links = useMemo(() => {
     const index = new Map(rows.map((r, i) => [r.name, i]));
     return rows.flatMap((r, i) => {
@@ -25,4 +25,4 @@ export function CriticalLinks({ rows, span, rowHeight }: { rows: readonly Row[];
       })}
     </svg>
   );
-}
+});

@@ -1,4 +1,4 @@
-import { use, useMemo } from "react";
+import { memo, use, useMemo } from "react";
 import { ZoneContext } from "../../../ui/zone";
 import { ticks } from "./axis";
 import css from "./GanttView.module.css";
@@ -8,7 +8,7 @@ import type { Span } from "./zoom";
 export type Scale = "clock" | "start";
 
 /** The axis' marks with lines through the rows; `start` is the run's creation. */
-export function GanttAxis({ span, width, scale, start }: { span: Span; width: number; scale: Scale; start: number }) {
+export const GanttAxis = memo(function GanttAxis({ span, width, scale, start }: { span: Span; width: number; scale: Scale; start: number }) {
   const { zone } = use(ZoneContext);
   const marks = useMemo(() => ticks(span.from, span.to, Math.floor(width / 110), scale === "start" ? { since: start } : { zone }), [span.from, span.to, width, scale, start, zone]);
   const left = (at: number) => `${((at - span.from) / (span.to - span.from)) * 100}%`;
@@ -21,4 +21,4 @@ export function GanttAxis({ span, width, scale, start }: { span: Span; width: nu
       ))}
     </>
   );
-}
+});

@@ -14,7 +14,7 @@ export function GanttCard({ row, at, x, y, now, below }: { row: Row; at: number;
   const density = densityAt(row, at);
   const shards = shardWords(row);
   return (
-    <div className={css["card"]} style={{ left: x, top: y }} data-below={below || undefined} role="presentation">
+    <div className={css["card"]} style={{ left: x, top: y }} data-below={below || undefined} aria-hidden>
       <div className={css["head"]}>
         <strong>{row.name}</strong> <StateMark state={row.status.state} />
       </div>

@@ -5,20 +5,18 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { usePoll } from "../../../api/live/useLive";
 import { timelineQuery, usualQuery } from "../../../api/queries";
 import { useNow } from "../../../ui/now";
-import { StateMark } from "../../../ui/StateMark";
 import { runParts } from "../runparts";
 import type { ViewProps } from "../view";
 import { CriticalLinks } from "./CriticalLinks";
 import { GanttAxis, type Scale } from "./GanttAxis";
-import { GanttBars } from "./GanttBars";
 import { GanttCard } from "./GanttCard";
 import { GanttFoot } from "./GanttFoot";
+import { GanttRow } from "./GanttRow";
 import { GanttTools } from "./GanttTools";
 import css from "./GanttView.module.css";
 import { rows as makeRows, sorted, type Order, type Row } from "./rows";
 import { useChartPointer } from "./useChartPointer";
 import { useSpan } from "./useSpan";
-import { partWords, rowWords } from "./words";
 import { pan, within, zoom, type Span } from "./zoom";
 
 const route = getRouteApi("/runs/$run");
@@ -90,6 +88,8 @@ export default function GanttView({ detail, flow, selected, onSelect }: ViewProp
     act();
   };
 
+  const items = virtual.getVirtualItems();
+  const rowOf = (event: React.MouseEvent): Row | undefined => (event.target instanceof Element ? rows[Number(event.target.closest("[data-index]")?.getAttribute("data-index") ?? -1)] : undefined);
   const hovered = pointer.hover && rows[Math.floor(pointer.hover.y / rowHeight)];
   const share = (at: number) => `${((at - span.from) / (span.to - span.from)) * 100}%`;
   const scrolled = scroll.current?.scrollTop ?? 0;
@@ -118,42 +118,25 @@ export default function GanttView({ detail, flow, selected, onSelect }: ViewProp
           className={css["body"]}
           role="listbox"
           aria-label="Stages along the time"
-          aria-activedescendant={index >= 0 ? `gantt-${index}` : undefined}
+          aria-activedescendant={items.some((item) => item.index === index) ? `gantt-${index}` : undefined}
           aria-describedby="gantt-keys"
           tabIndex={0}
           data-dragging={pointer.dragging || undefined}
           style={{ height: virtual.getTotalSize() }}
           onKeyDown={onKeyDown}
+          onClick={(event) => {
+            const row = rowOf(event);
+            if (row && !pointer.dragged()) onSelect(row.name === selected ? undefined : row.name);
+          }}
+          onDoubleClick={(event) => {
+            const row = rowOf(event);
+            if (row) open(row.name);
+          }}
           {...pointer.handlers}
         >
-          {virtual.getVirtualItems().map((item) => {
+          {items.map((item) => {
             const row = rows[item.index];
-            if (!row) return null;
-            return (
-              // The keyboard is the listbox's: see onKeyDown.
-              // oxlint-disable-next-line jsx-a11y/click-events-have-key-events
-              <div
-                key={row.name}
-                id={`gantt-${item.index}`}
-                role="option"
-                tabIndex={-1}
-                aria-selected={row.name === selected}
-                aria-label={rowWords(row, now)}
-                className={css["row"]}
-                data-critical={row.part?.critical || undefined}
-                style={{ transform: `translateY(${item.start}px)` }}
-                onClick={() => !pointer.dragged() && onSelect(row.name === selected ? undefined : row.name)}
-                onDoubleClick={() => open(row.name)}
-              >
-                <span className={css["name"]} title={row.name}>
-                  <StateMark state={row.status.state} bare /> <span>{row.name}</span>
-                </span>
-                <span className={css["bars"]}>
-                  <GanttBars row={row} span={span} />
-                </span>
-                <span className={css["part"]}>{partWords(row)}</span>
-              </div>
-            );
+            return row && <GanttRow key={row.name} row={row} index={item.index} top={item.start} span={span} now={now} selected={row.name === selected} />;
           })}
           <div ref={plot} className={css["plot"]} aria-hidden>
             <CriticalLinks rows={rows} span={span} rowHeight={rowHeight} />
