@@ -16,9 +16,11 @@ export function RawField({ field, value, path, onChange, error, note }: PartProp
       spellCheck={false}
       hint={[note, hintOf(field)].filter((s) => s).join(" ") || undefined}
       error={error}
-      onChange={(next) => onChange(next === "" ? undefined : new Raw(next))}
+      onChange={(next) => onChange(new Raw(next))}
       onBlur={() => {
-        if (value instanceof Raw) {
+        // Emptied, and left so: it is left out.
+        if (value instanceof Raw && value.text.trim() === "") onChange(undefined);
+        else if (value instanceof Raw) {
           const meant = settle(value);
           if (meant !== value) onChange(meant);
         }
