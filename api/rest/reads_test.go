@@ -25,7 +25,8 @@ func paths(run string) []string {
 	p := "/api/v1/runs/" + run
 	return []string{p, p + "/params", p + "/result", p + "/failures", p + "/failures?stage=parts", p + "/journal", p + "/explain", p + "/explain?stage=parts",
 		p + "/explain?stage=parts&shard=1", p + "/stages/parts", p + "/stages/report/output", p + "/stages/parts/output?shard=2", p + "/stages/parts/shards",
-		p + "/stages/parts/shards/packed", p + "/stages/parts/shards/packed?fields=attempts", p + "/stages/parts/shards/1"}
+		p + "/stages/parts/shards/packed", p + "/stages/parts/shards/packed?fields=attempts", p + "/stages/parts/shards/1",
+		p + "/usual", p + "/timeline", p + "/stages/parts/failures"}
 }
 
 func TestARunOfAnotherNamespaceIsLikeNone(t *testing.T) {
