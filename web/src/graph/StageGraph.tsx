@@ -114,7 +114,7 @@ function Canvas({ label, stages, statuses, facts, selected, onSelect, focus, onF
   };
   const onKeyDown = (event: React.KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const name = event.target instanceof Element ? event.target.closest("[data-stage]")?.getAttribute("data-stage") : undefined;
+    const name = stageOf(event);
     const direction = arrows[event.key];
     if (direction && name) {
       const next = walk(net, layout.nodes, name, direction);
@@ -153,9 +153,17 @@ function Canvas({ label, stages, statuses, facts, selected, onSelect, focus, onF
           attributionPosition="bottom-left"
           onMoveStart={(event) => event && camera.hold()}
           onViewportChange={({ zoom }) => zoomOf(zoom) !== spotlight.zoom && spotlight.set({ zoom: zoomOf(zoom) })}
-          onNodeClick={(_, n) => n.type === "stage" && onSelect?.(n.id === selected ? undefined : n.id)}
-          onNodeMouseEnter={(_, n) => n.type === "stage" && setHovered(n.id)}
-          onNodeMouseLeave={() => setHovered(undefined)}
+          // Handlers of nodes would go to each of them, and a new one would draw all of them again: these are the canvas's own.
+          onClick={(event) => {
+            const name = stageOf(event);
+            if (name !== undefined) onSelect?.(name === selected ? undefined : name);
+          }}
+          onMouseOver={(event) => setHovered(stageOf(event))}
+          onFocus={(event) => {
+            const name = stageOf(event);
+            if (name !== undefined) spotlight.set({ stop: name });
+          }}
+          onMouseLeave={() => setHovered(undefined)}
           onPaneMouseMove={onMove}
           onPaneMouseLeave={onLeave}
           onPaneClick={() => onSelect?.(undefined)}
@@ -203,6 +211,9 @@ function useLinks(drawing: Drawing, layout: Layout, specs: ReadonlyMap<string, S
     }));
   }, [drawing, layout, specs, stages, words]);
 }
+
+/** The stage in whose box something happens. */
+const stageOf = (event: React.SyntheticEvent): string | undefined => (event.target instanceof Element ? (event.target.closest("[data-stage]")?.getAttribute("data-stage") ?? undefined) : undefined);
 
 /** The colour of a stage on the map. */
 const mapClass = (node: GraphNode): string => (node.type !== "stage" ? (css["mapJoint"] ?? "") : (css[`map-${node.data.status ? toneOf(node.data.status.state) : "plain"}`] ?? ""));

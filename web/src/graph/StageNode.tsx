@@ -35,7 +35,6 @@ export const StageNode = memo(function StageNode({ data }: NodeProps<StageNodeTy
       aria-pressed={selected === "selected"}
       aria-label={nodeName(spec, status, facts)}
       tabIndex={stop === "stop" ? 0 : -1}
-      onFocus={() => spotlight.set({ stop: spec.name })}
     >
       {zoom === "far" ? <Far status={status} /> : <Near spec={spec} status={status} facts={facts} brief={zoom !== "near"} />}
     </button>

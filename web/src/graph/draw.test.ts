@@ -69,7 +69,9 @@ test("boxes of stages that did not change stay the same objects", () => {
   const layout = grid(shape);
   const maker = new NodeMaker();
   const a = status("a");
-  const before = maker.make(stages, drawing, layout, new Map([["a", a], ["b", status("b")]]));
+  const b = status("b");
+  const before = maker.make(stages, drawing, layout, new Map([["a", a], ["b", b]]));
+  expect(maker.make(stages, drawing, layout, new Map([["a", a], ["b", b]]))).toBe(before);
   const after = maker.make(stages, drawing, layout, new Map([["a", a], ["b", status("b", { ready: 1 })]]));
   expect(after[0]).toBe(before[0]);
   expect(after[1]).not.toBe(before[1]);

@@ -20,6 +20,7 @@ export type GraphNode = StageNodeType | Node<Record<string, never>, "joint">;
  */
 export class NodeMaker {
   #last = new Map<string, GraphNode>();
+  #list: GraphNode[] = [];
 
   make(stages: readonly Schemas["GraphStage"][], drawing: Drawing, layout: Layout, statuses?: ReadonlyMap<string, Schemas["StageStatus"]>, facts?: ReadonlyMap<string, Facts>): GraphNode[] {
     const next = new Map<string, GraphNode>();
@@ -36,6 +37,9 @@ export class NodeMaker {
       next.set(id, old?.position === position ? old : { id, type: "joint", position, width: 10, height: 10, data: {} });
     }
     this.#last = next;
-    return [...next.values()];
+    const list = [...next.values()];
+    // If nothing has changed, so is the list, and the canvas has nothing to look through.
+    if (list.length !== this.#list.length || list.some((n, i) => n !== this.#list[i])) this.#list = list;
+    return this.#list;
   }
 }

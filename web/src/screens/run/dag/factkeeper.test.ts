@@ -26,4 +26,5 @@ test("facts that say the same stay the same objects", () => {
   const second = keeper.keep({ stages }, structuredClone(explained), new Map([["a", 12.33], ["b", 6]]), new Map());
   expect(second.get("a")).toBe(first.get("a"));
   expect(second.get("b")).not.toBe(first.get("b"));
+  expect(keeper.keep({ stages }, explained, new Map([["a", 12.34], ["b", 6]]), new Map())).toBe(second);
 });

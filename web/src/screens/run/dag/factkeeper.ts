@@ -7,7 +7,7 @@ import { factsOf } from "../../../why/facts";
  * that boxes are drawn only when something in them changes.
  */
 export class FactKeeper {
-  #last = new Map<string, Facts>();
+  #last: ReadonlyMap<string, Facts> = new Map<string, Facts>();
 
   keep(detail: Pick<Schemas["RunDetail"], "stages">, explained: Schemas["Explanation"] | undefined, rates: ReadonlyMap<string, number>, durations: ReadonlyMap<string, Schemas["Durations"]>): ReadonlyMap<string, Facts> {
     const said = explained ? factsOf(explained) : new Map<string, Facts>();
@@ -26,8 +26,8 @@ export class FactKeeper {
       const old = this.#last.get(s.name);
       next.set(s.name, old && same(old, facts) ? old : facts);
     }
-    this.#last = next;
-    return next;
+    if (next.size !== this.#last.size || [...next].some(([name, f]) => this.#last.get(name) !== f)) this.#last = next;
+    return this.#last;
   }
 }
 
