@@ -18,7 +18,7 @@ interface Props {
 /** A stage's row. It is drawn again when its stage or what is in sight changes, not for the pointer that moves over it; the list hears its clicks. */
 export const GanttRow = memo(function GanttRow({ row, index, top, span, now, selected }: Props) {
   return (
-    <div id={`gantt-${index}`} role="option" tabIndex={-1} aria-selected={selected} aria-label={rowWords(row, now)} data-index={index} className={css["row"]} data-critical={row.part?.critical || undefined} style={{ transform: `translateY(${top}px)` }}>
+    <div id={`gantt-${index}`} role="option" tabIndex={-1} aria-selected={selected} data-index={index} className={css["row"]} data-critical={row.part?.critical || undefined} style={{ transform: `translateY(${top}px)` }}>
       <span className={css["name"]} title={row.name}>
         <StateMark state={row.status.state} bare /> <span>{row.name}</span>
       </span>
@@ -26,6 +26,7 @@ export const GanttRow = memo(function GanttRow({ row, index, top, span, now, sel
         <GanttBars row={row} span={span} />
       </span>
       <span className={css["part"]}>{partWords(row)}</span>
+      <span className={css["keys"]}>{rowWords(row, now)}</span>
     </div>
   );
 });

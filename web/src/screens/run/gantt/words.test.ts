@@ -40,7 +40,7 @@ test("shards, times and the whole row", () => {
   sharded.status = { ...sharded.status, kind: "sharded", state: "failed", total: 2000, succeeded: 1997, dead: 3 };
   expect(shardWords(sharded)).toBe("1,997 of 2,000 shards succeeded, 3 dead");
   expect(tookWords(sharded, 0)).toBe("took 4m 05s, usually 2m 10s");
-  expect(rowWords(sharded, 0)).toBe("load, failed, took 4m 05s, usually 2m 10s, 1,997 of 2,000 shards succeeded, 3 dead");
+  expect(rowWords(sharded, 0)).toBe("took 4m 05s, usually 2m 10s, 1,997 of 2,000 shards succeeded, 3 dead");
   const { end: _, ...open } = row();
   expect(tookWords(open, 3000)).toBe("has taken 3.0s");
 });

@@ -46,8 +46,8 @@ export function tookWords(r: Row, now: number): string {
   return `${r.end === undefined ? "has taken" : "took"} ${duration(ms / 1000)}${usual}`;
 }
 
-/** A row for screen readers; what can be seen of it stands first. */
-export const rowWords = (r: Row, now: number): string => [`${r.name} ${partWords(r)}`.trim(), wordOf(r.status.state), tookWords(r, now), shardWords(r)].filter(Boolean).join(", ");
+/** What a row says to screen readers beyond what can be seen of it. */
+export const rowWords = (r: Row, now: number): string => [tookWords(r, now), shardWords(r)].filter(Boolean).join(", ");
 
 /** How many shards ran at a time, and how many failed in that step; undefined outside of the density band. */
 export function densityAt(r: Row, at: number): { running: number; failed: number } | undefined {
