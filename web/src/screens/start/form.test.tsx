@@ -1,6 +1,6 @@
 import { cleanup, render, screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { afterEach, describe, expect, it } from "vitest";
 import { parse, print, type Json } from "../../params/json";
 import { focusFault } from "./focusFault";
@@ -23,10 +23,14 @@ const schema = parse(`{
 
 let now: Json;
 
-function Form({ begin, errors = {} }: { begin: Json; errors?: Record<string, string> }) {
+const noErrors: Record<string, string> = {};
+
+function Form({ begin, errors = noErrors }: { begin: Json; errors?: Record<string, string> }) {
   const [params, setParams] = useState(begin);
   const [mode, setMode] = useState<Mode>("form");
-  now = params;
+  useEffect(() => {
+    now = params;
+  }, [params]);
   return (
     <form>
       <ModeSwitch mode={mode} params={params} onMode={setMode} onParams={setParams} />
