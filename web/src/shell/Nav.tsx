@@ -26,9 +26,8 @@ export function Nav({ onGo }: { onGo: () => void }) {
             ))}
             {group === "" &&
               coming.map((c) => (
-                <span key={c.name} className={css["coming"]} role="link" aria-disabled="true" aria-label={`${c.name}: ${c.hint}`} title={c.hint} tabIndex={0}>
-                  {c.name}
-                  <span className={css["soon"]}>coming</span>
+                <span key={c.name} className={css["coming"]} role="link" aria-disabled="true" title={c.hint} tabIndex={0}>
+                  {c.name} <span className={css["soon"]}>coming</span>
                 </span>
               ))}
           </div>

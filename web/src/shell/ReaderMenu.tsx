@@ -21,10 +21,10 @@ export function ReaderMenu() {
   const via = me && { token: "by a token of this tab", session: "logged in", local: "this server asks for no credential" }[me.via];
   return (
     <Menu
-      label="You and settings of the page"
+      label={me ? `${me.actor} ${me.namespace}: you, and settings of the page` : "You, and settings of the page"}
       trigger={
         <Button kind="quiet" small className={css["reader"]}>
-          <span className={css["actor"]}>{me?.actor ?? "…"}</span>
+          <span className={css["actor"]}>{me?.actor ?? "…"}</span>{" "}
           {me && <span className={css["namespace"]}>{me.namespace}</span>}
         </Button>
       }

@@ -39,17 +39,17 @@ export function Dialog({
         <Base.Backdrop className={css["scrim"]} />
         <Base.Viewport className={css["viewport"]}>
           <Base.Popup ref={popup} className={css["popup"]} data-size={size} initialFocus={initialFocus ?? first}>
-            <header className={css["head"]}>
+            <div className={css["head"]}>
               <Base.Title className={css["title"]}>{title}</Base.Title>
               <Base.Close render={<Button kind="quiet" small aria-label="Close" />}>
                 <Icon name="close" />
               </Base.Close>
-            </header>
+            </div>
             <div className={css["body"]}>
               {description && <Base.Description className={css["description"]}>{description}</Base.Description>}
               {children}
             </div>
-            {footer && <footer className={css["foot"]}>{footer}</footer>}
+            {footer && <div className={css["foot"]}>{footer}</div>}
           </Base.Popup>
         </Base.Viewport>
       </Base.Portal>

@@ -31,13 +31,13 @@ export function Drawer({
       <Base.Portal>
         {modal && <Base.Backdrop className={css["scrim"]} />}
         <Base.Popup className={css["popup"]} style={{ width }} initialFocus={modal}>
-          <header className={css["head"]}>
+          <div className={css["head"]}>
             <Base.Title className={css["title"]}>{title}</Base.Title>
             {actions}
             <Base.Close render={<Button kind="quiet" small aria-label="Close" />}>
               <Icon name="close" />
             </Base.Close>
-          </header>
+          </div>
           <div className={css["body"]}>{children}</div>
         </Base.Popup>
       </Base.Portal>

@@ -88,7 +88,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
             ))}
           </div>
           {all.length === 0 && !busy && <p className={css["none"]}>Nothing matches “{typed}”. Type a part of a name, the beginning of a run’s id, or a search such as flow:x.</p>}
-          <footer className={css["foot"]}>
+          <div className={css["foot"]}>
             <span>
               <kbd>↑</kbd> <kbd>↓</kbd> choose
             </span>
@@ -98,7 +98,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
             <span>
               <kbd>Esc</kbd> close
             </span>
-          </footer>
+          </div>
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
