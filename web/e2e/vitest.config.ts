@@ -8,7 +8,7 @@ export default defineConfig({
     include: ["journeys/*.test.ts"],
     globalSetup: ["lib/program.ts"],
     fileParallelism: false,
-    testTimeout: 60_000,
+    testTimeout: 180_000,
     hookTimeout: 120_000,
     retry: 0,
   },

@@ -13,7 +13,7 @@ test.each(["light", "dark"] as const)("the failed shards of a stage are found on
 
   const page = await open(`/runs/${run}`, { theme });
   await page.getByRole("button", { name: /^sync: failed/ }).click();
-  await page.getByRole("link", { name: "Open stage" }).click();
+  await page.getByRole("link", { name: /Open its shards/  }).click();
   await page.waitForURL(/\/stages\/sync/);
   await page.locator("[data-heatmap]").waitFor();
 

@@ -36,7 +36,7 @@ async function open(path: string, { theme = "light", width = 1440, height = 900,
   if (!browser) throw new Error("the browser is not there yet");
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, reducedMotion: "reduce", timezoneId: "UTC", permissions: ["clipboard-read", "clipboard-write"] });
   const page = await context.newPage();
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(60_000);
   const faults = watch(page, base, allow);
   onTestFailed(async ({ task }) => {
     mkdirSync(failures, { recursive: true });
