@@ -2,7 +2,7 @@ import type { Schemas } from "../../api/client";
 import { Button } from "../../ui/Button";
 import { Copy } from "../../ui/Copy";
 import { Drawer } from "../../ui/Drawer";
-import { Json } from "../../ui/Json";
+import { JsonBox } from "../../ui/JsonBox";
 import { KeyValues } from "../../ui/KeyValues";
 import { Time } from "../../ui/Time";
 import css from "./AuditScreen.module.css";
@@ -23,7 +23,7 @@ export function AuditDrawer({ line, onClose, onFilter }: { line: Schemas["AuditL
           { name: "Id", value: <code>{line.id}</code> },
         ]}
       />
-      {line.detail !== undefined && <Json value={line.detail} label="Detail" />}
+      {line.detail !== undefined && <JsonBox value={line.detail} label="Detail" />}
       <div className={css["ways"]}>
         <Button small onClick={() => onFilter({ target: line.target })}>
           All on this target
