@@ -10,6 +10,7 @@ import (
 // A worker is killed with results that it has not written down: its work is done again, nothing is lost and nothing
 // finishes twice, although the commit that was under way when it died may take place after its death.
 func TestWorkerKilledWithUnflushedResults(t *testing.T) {
+	t.Parallel()
 	attempts(t, func(s *site) {
 		s.shortLives()
 		s.engine("engine")
@@ -160,6 +161,7 @@ func TestSlowTransactionHoldsNobodyUp(t *testing.T) {
 // SIGTERM: what has not started is handed back and runs elsewhere in the same attempt and delivery, what runs ends
 // where it is, and the worker is off the list and leaves with exit code 0.
 func TestDrain(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, pgtest.New(t, pgtest.Pool(ownSessions)), nil)
 	s.engine("engine")
 	const shards, running = 20, 2
