@@ -37,6 +37,9 @@ demo: ## Run the examples to their end, on an embedded PostgreSQL
 test: ## Run all tests, Go's with the race detector
 	go test -race -timeout=15m -p=$(P) $(TEST) $(PKG)
 	scripts/page test
+
+.PHONY: journeys
+journeys: ## Drive the page in a browser, against the real program
 	scripts/page journeys
 
 .PHONY: lint

@@ -51,5 +51,12 @@ export default defineConfig({
       ]),
     ),
   },
-  test: { environment: "happy-dom", include: ["src/**/*.test.{ts,tsx}"], restoreMocks: true },
+  test: {
+    restoreMocks: true,
+    // A document costs more than most tests do, so only components get one.
+    projects: [
+      { extends: true, test: { name: "pure", environment: "node", include: ["src/**/*.test.ts"] } },
+      { extends: true, test: { name: "components", environment: "happy-dom", include: ["src/**/*.test.tsx"] } },
+    ],
+  },
 });

@@ -9,7 +9,7 @@ test("the address holds what is shown: reload, back and forward bring it again",
   const page = await open(`/runs/${run}`);
   await page.getByRole("button", { name: /^report: / }).click();
   await page.waitForURL(/stage=report/);
-  await page.getByRole("tab", { name: "Table" }).click();
+  await page.getByRole("tab", { name: "Stages" }).click();
   await page.waitForURL(/view=table/);
   await page.reload();
   await page.getByRole("row", { selected: true }).getByText("report").first().waitFor();

@@ -8,7 +8,7 @@ const { open } = withBrowser();
 test.each(["light", "dark"] as const)("dead letters are replayed with a canary, %s", async (theme) => {
   const page = await open("/dead-letters?flow=orders-sync", { theme });
   await page.getByRole("checkbox").nth(1).check();
-  await page.getByRole("button", { name: "Replay…" }).click();
+  await page.getByRole("button", { name: "Replay selected…" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Reason").fill("the source is repaired");
   await dialog.getByRole("button", { name: "Replay", exact: true }).click();

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, beforeAll, inject, onTestFailed, onTestFinished } from "vitest";
+import { afterAll, beforeAll, inject, onTestFinished } from "vitest";
 import { askAt } from "./ask";
 import { launch } from "./chromium";
 
@@ -38,13 +38,13 @@ async function open(path: string, { theme = "light", width = 1440, height = 900,
   const page = await context.newPage();
   page.setDefaultTimeout(60_000);
   const faults = watch(page, base, allow);
-  onTestFailed(async ({ task }) => {
-    mkdirSync(failures, { recursive: true });
-    const file = join(failures, `${task.name.replaceAll(/\W+/g, "-")}.png`);
-    await page.screenshot({ path: file }).catch(() => {});
-    console.error(`${task.name}: failed at ${page.url()}, see ${file}`);
-  });
-  onTestFinished(async () => {
+  onTestFinished(async ({ task }) => {
+    if (task.result?.state === "fail") {
+      mkdirSync(failures, { recursive: true });
+      const file = join(failures, `${task.name.replaceAll(/\W+/g, "-")}.png`);
+      await page.screenshot({ path: file }).catch(() => {});
+      console.error(`${task.name}: failed at ${page.url()}, see ${file}`);
+    }
     await close(context);
     if (faults.length > 0) throw new Error(`the page is not clean:\n${faults.join("\n")}`);
   });

@@ -10,7 +10,7 @@ export function RunActions({ detail }: { detail: Schemas["RunDetail"] }) {
   const { run, stages } = detail;
   const items = useRunActs(run, stages);
   // The acts by their names in the menu: a run that is paused wants to go on, one that has failed wants to be tried again.
-  const likely = items.filter((i) => !i.disabled && (i.name === "Resume" || i.name === "Retry failed" || i.name === "Cancel" || i.name === "Cancel by force"));
+  const likely = items.filter((i) => !i.disabled && (i.name === "Resume" || (i.name === "Retry failed" && run.state !== "succeeded") || i.name === "Cancel" || i.name === "Cancel by force"));
   const first = run.state === "failed" ? "Retry failed" : run.paused ? "Resume" : undefined;
   return (
     <>
