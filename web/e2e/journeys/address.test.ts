@@ -12,11 +12,12 @@ test("the address holds what is shown: reload, back and forward bring it again",
   await page.getByRole("tab", { name: "Stages" }).click();
   await page.waitForURL(/view=table/);
   await page.reload();
-  await page.getByRole("row", { selected: true }).getByText("report").first().waitFor();
+  const current = page.locator("[role=row][aria-current]");
+  await current.getByText("report").first().waitFor();
   await page.goBack();
   await page.getByRole("button", { name: /^report: / }).waitFor();
   await page.goForward();
-  await page.getByRole("row", { selected: true }).waitFor();
+  await current.waitFor();
 });
 
 test("a search is in the address, and an impossible one says what is allowed", async () => {

@@ -1,5 +1,5 @@
 import { inject, test } from "vitest";
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newest } from "../lib/ask";
@@ -10,6 +10,8 @@ const { open } = withBrowser();
 
 test("a page that is open while the server goes away says so, and goes on when it is back", { timeout: 240_000 }, async () => {
   const data = mkdtempSync(join(tmpdir(), "ax-outage-"));
+  // PostgreSQL runs as a user of its own where this is root.
+  chmodSync(data, 0o755);
   const binary = inject("binary");
   const port = 20_000 + (process.pid % 20_000);
   const args = ["-addr", `127.0.0.1:${port}`, "-data", data];

@@ -7,11 +7,11 @@ const { open } = withBrowser();
 test.each(["light", "dark"] as const)("a run is started from the form, watched live and cancelled, %s", async (theme) => {
   const page = await open("/flows/orders-sync", { theme });
   await page.getByRole("link", { name: "Start run", exact: true }).click();
-  await page.getByLabel("Source").click();
+  await page.getByRole("combobox", { name: "Source" }).click();
   await page.getByRole("option", { name: "magento" }).click();
-  await page.getByLabel("Shards").fill("400");
+  await page.getByRole("textbox", { name: "Shards" }).fill("400");
   // It goes before what the demo has going.
-  await page.getByLabel("Level").click();
+  await page.getByRole("combobox", { name: "Level" }).click();
   await page.getByRole("option", { name: /^P0/ }).click();
   await page.getByRole("button", { name: "Start run", exact: true }).click();
   await page.waitForURL(/\/runs\/[0-9a-f-]{36}/);
