@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -8,6 +9,9 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"axflow/api/gen"
+	"axflow/api/problem"
 )
 
 // Config says how the page is served. The zero value is good.
@@ -79,7 +83,7 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	if f == nil {
 		h.Set("Cache-Control", askAgain)
-		http.Error(w, "there is no such file", http.StatusNotFound)
+		missing(w)
 		return
 	}
 	b, encoding, err := f.encoded(r.Header.Get("Accept-Encoding"))
@@ -119,3 +123,11 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // navigates tells whether a browser asks for a page to show, and not a script for a file that is missing.
 func navigates(r *http.Request) bool { return taken(r.Header.Get("Accept"))("text/html") }
+
+// missing refuses as the API does, whose clients come here when their server's address is wrong.
+func missing(w http.ResponseWriter) {
+	e := problem.New(gen.ProblemCodeNotFound, "there is nothing at this path: the API is below /api/v1")
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(e.HTTPStatus())
+	_ = json.NewEncoder(w).Encode(e.Body("")) // the client has gone: nobody is left to tell
+}
