@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { answer, api, type Schemas } from "../../api/client";
+import type { Schemas } from "../../api/client";
 import { keys } from "../../api/keys";
 import { usePoll } from "../../api/live/useLive";
 import { shortId } from "../../ui/format";
+import { askWhy } from "../../why/query";
 import css from "./Facts.module.css";
 
 /** Says in one sentence how the stage is and what to do; the drawer has every gate. */
@@ -13,7 +14,7 @@ export function Diagnosis({ run, status }: { run: string; status: Schemas["Stage
   const why = useQuery({
     // What has changed its state has another reason at once.
     queryKey: keys.stage(run, status.name, "explain", status.generation, status.state),
-    queryFn: ({ signal }) => answer(api.GET("/api/v1/runs/{run}/explain", { params: { path: { run }, query: { stage: status.name } }, signal })),
+    queryFn: ({ signal }) => askWhy({ run, stage: status.name }, signal),
     refetchInterval: ended ? false : poll,
     placeholderData: (before) => before,
   });
