@@ -243,7 +243,7 @@ func (e *Engine) assemble(lead leader.Term, now *clock.Clock, pool *pgxpool.Pool
 	workers := make(chan []dispatch.Worker)
 	lookWorkers, lookRuns := make(chan struct{}, 1), make(chan struct{}, 1)
 	loop, err := dispatch.New(dispatch.Config{Conn: leaderConn{conns[0]}, Fence: fence, Bus: e.cfg.Bus, Box: t.box, Versions: e.versions,
-		Resolver: resolver(), Now: now.Now, Jumped: t.jumped, Workers: workers, LookWorkers: poke(lookWorkers), LookRuns: poke(lookRuns),
+		Resolver: resolver(), Now: now.Earliest, Jumped: t.jumped, Workers: workers, LookWorkers: poke(lookWorkers), LookRuns: poke(lookRuns),
 		Horizon: e.cfg.Horizon, Reload: e.cfg.Reload, Board: e.cfg.Board,
 		Overload: e.cfg.Overload, PerLane: e.cfg.PerLane, Stats: &e.stats, Logger: e.cfg.Logger})
 	if err != nil {

@@ -124,7 +124,7 @@ func TestRateHoldsOverFailOver(t *testing.T) {
 	}
 	c.end(stage.RunSucceeded, ids...)
 	most := c.number(`SELECT max(n) FROM (SELECT count(*) OVER (ORDER BY dispatched_at RANGE BETWEEN $1 PRECEDING AND CURRENT ROW) AS n
-		FROM ax.result) x`, per-time.Millisecond)
+		FROM ax.result) x`, per-time.Microsecond)
 	if most > starts {
 		t.Errorf("%d tasks started within %v, want %d at most", most, per, starts)
 	}

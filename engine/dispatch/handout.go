@@ -47,6 +47,7 @@ func (l *Loop) round(ctx context.Context) (full bool, err error) {
 			again = append(again, g.Span)
 			continue
 		}
+		l.board.Handed(g.Flight, row.DispatchedAt)
 		if !l.board.HasSpan(g.Span) {
 			l.forget(g.Span)
 		}

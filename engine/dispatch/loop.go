@@ -40,7 +40,7 @@ type Config struct {
 	Box      *hint.Box[hint.Engine] // news for the leader
 	Versions *versions.Cache
 	Resolver *resolve.Resolver
-	Now      func() time.Time // database time
+	Now      func() time.Time // the database's time, or a little before it: what is due by it must be due by the database's clock
 	Jumped   <-chan struct{}  // the database's clock stepped
 	Workers  <-chan []Worker  // the live workers, whenever they changed
 	// Policies asks for a fresh look at the policies. Optional: news through the Box does too.

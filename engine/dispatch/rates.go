@@ -53,6 +53,7 @@ func (l *Loop) restoreRates(ctx context.Context) error {
 	return nil
 }
 
-func rateState(row *db.RatesRow) board.RateState {
-	return board.RateState{Name: row.Name, WidthMs: row.WidthMs, Slot: row.Slot, Counts: row.Counts, Unstarted: int(row.Unstarted)}
+func rateState(row *db.AxRate) board.RateState {
+	return board.RateState{Name: row.Name, WidthMs: row.WidthMs, Slot: row.Slot, Counts: row.Counts, Unstarted: int(row.Unstarted),
+		SavedAt: row.UpdatedAt}
 }

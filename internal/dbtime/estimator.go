@@ -65,6 +65,7 @@ type Estimator struct {
 	lo, hi      time.Duration
 	at          time.Duration // the monotonic time at which [lo, hi] held
 	floor       time.Time     // Now does not answer less
+	least       time.Time     // Earliest does not answer less
 	jumps       uint64
 	subscribers map[chan Jump]struct{}
 }
@@ -106,6 +107,18 @@ func (e *Estimator) Now() time.Time {
 	}
 	e.floor = now
 	return now
+}
+
+// Earliest is the least that the database's clock can show now, in UTC: what is due by it is due by the database's clock too. It
+// is what to act by when acting early would be wrong. Like Now, it goes back at jumps only.
+func (e *Estimator) Earliest() time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := e.monotonic()
+	if least := e.zero.Add(now + e.lo - e.drift(max(0, now-e.at))); least.After(e.least) {
+		e.least = least
+	}
+	return e.least
 }
 
 // Uncertainty is by how much the estimate may be wrong now, either way, unless the clock has jumped since
@@ -151,7 +164,7 @@ func (e *Estimator) Sample(sent, received time.Duration, db time.Time) (j Jump, 
 		return Jump{}, false
 	}
 	now := e.estimate(received)
-	e.floor = now
+	e.floor, e.least = now, time.Time{}
 	e.jumps++
 	j = Jump{Count: e.jumps, By: now.Sub(old), Now: now}
 	for ch := range e.subscribers {

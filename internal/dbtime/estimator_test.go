@@ -154,7 +154,7 @@ func TestTruth(t *testing.T) {
 		}
 		sent, received, db := sample()
 		e := dbtime.New(dbtime.Config{Monotonic: f.read}, sent, received, db)
-		last, jumps := e.Now(), uint64(0)
+		last, lastLeast, jumps := e.Now(), e.Earliest(), uint64(0)
 		for range rapid.IntRange(1, 30).Draw(t, "n") {
 			pass(5*time.Second, "pause")
 			var step time.Duration
@@ -174,6 +174,17 @@ func TestTruth(t *testing.T) {
 				}
 				last = j.Now
 			}
+			least := e.Earliest()
+			if least.After(truth(f.t).Add(time.Microsecond)) {
+				t.Fatalf("Earliest is %v ahead of the clock", least.Sub(truth(f.t)))
+			}
+			if d := truth(f.t).Sub(least); d > 2*e.Uncertainty()+time.Microsecond {
+				t.Fatalf("Earliest is behind by %v, stated uncertainty %v", d, e.Uncertainty())
+			}
+			if least.Before(lastLeast) && !jumped {
+				t.Fatalf("Earliest went back from %v to %v", lastLeast, least)
+			}
+			lastLeast = least
 			now := e.Now()
 			if now.Before(last) {
 				t.Fatalf("Now went back from %v to %v", last, now)

@@ -377,32 +377,25 @@ func (q *Queries) Queues(ctx context.Context) ([]QueuesRow, error) {
 }
 
 const rates = `-- name: Rates :many
-SELECT name, width_ms, slot, counts, unstarted FROM ax.rate
+SELECT name, width_ms, slot, counts, unstarted, updated_at FROM ax.rate
 `
 
-type RatesRow struct {
-	Name      string
-	WidthMs   int64
-	Slot      int64
-	Counts    []int32
-	Unstarted int32
-}
-
-func (q *Queries) Rates(ctx context.Context) ([]RatesRow, error) {
+func (q *Queries) Rates(ctx context.Context) ([]AxRate, error) {
 	rows, err := q.db.Query(ctx, rates)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []RatesRow
+	var items []AxRate
 	for rows.Next() {
-		var i RatesRow
+		var i AxRate
 		if err := rows.Scan(
 			&i.Name,
 			&i.WidthMs,
 			&i.Slot,
 			&i.Counts,
 			&i.Unstarted,
+			&i.UpdatedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -558,7 +551,8 @@ type SaveRatesParams struct {
 	Unstarted []int32
 }
 
-// Part of the transaction that hands out what these windows count.
+// Part of the transaction that hands out what these windows count, and behind it: updated_at is no earlier than any of its
+// starts.
 func (q *Queries) SaveRates(ctx context.Context, arg SaveRatesParams) error {
 	_, err := q.db.Exec(ctx, saveRates,
 		arg.Names,

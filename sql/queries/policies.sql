@@ -77,10 +77,11 @@ FROM (SELECT unnest(@namespaces::text[]) AS namespace, unnest(@names::text[]) AS
 WHERE q.namespace = x.namespace AND q.name = x.name;
 
 -- name: Rates :many
-SELECT name, width_ms, slot, counts, unstarted FROM ax.rate;
+SELECT name, width_ms, slot, counts, unstarted, updated_at FROM ax.rate;
 
 -- name: SaveRates :exec
--- Part of the transaction that hands out what these windows count.
+-- Part of the transaction that hands out what these windows count, and behind it: updated_at is no earlier than any of its
+-- starts.
 INSERT INTO ax.rate (name, width_ms, slot, counts, unstarted, updated_at)
 SELECT unnest(@names::text[]), unnest(@widths::bigint[]), unnest(@slots::bigint[]), unnest(@counts::text[])::int[],
        unnest(@unstarted::int[]), clock_timestamp()

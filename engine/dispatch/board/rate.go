@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // Rate bounds starts: at most N in any window of length Per. The zero Rate bounds nothing.
@@ -33,6 +35,8 @@ type RateState struct {
 	WidthMs, Slot int64
 	// Counts are the starts by slot, the newest last.
 	Counts []int32
+	// SavedAt is when the database wrote the row, by its clock: the starts of the newest slot came no later.
+	SavedAt time.Time
 	// Unstarted is how many indices are handed out and have not started.
 	Unstarted int
 }
@@ -248,6 +252,23 @@ func (b *Board) begin(f *flight, left int) {
 	f.begun = begun
 }
 
+// Handed notes when a grant was handed out by the database's clock, which is later than the Round that granted it: what begins to
+// run at once starts then. Without it a hand-out that took long would count as early as a swift one, and the windows
+// after it would open too soon.
+func (b *Board) Handed(id uuid.UUID, at time.Time) {
+	f := b.flights[id]
+	if f == nil || at.UnixNano() <= f.since {
+		return
+	}
+	for _, r := range f.rates {
+		for _, g := range r.rings {
+			g.move(f.since, at.UnixNano(), f.begun)
+		}
+		b.touch(r)
+	}
+	f.since = at.UnixNano()
+}
+
 // uncharge takes back what charge did: the flight never was.
 func (b *Board) uncharge(f *flight) {
 	for _, r := range f.rates {
@@ -295,6 +316,9 @@ func (b *Board) SetRate(s RateState) {
 		n := max(0, s.Counts[len(s.Counts)-1-i])
 		g.counts[at(s.Slot-int64(i))] = n
 		g.total += int(n)
+	}
+	if saved := s.SavedAt.UnixNano(); !s.SavedAt.IsZero() && g.slot(saved) > g.newest {
+		g.move(g.newest*g.width, saved, int(g.counts[at(g.newest)]))
 	}
 	for _, o := range r.rings {
 		if o != g {

@@ -119,9 +119,9 @@ func TestRateIsWrittenDown(t *testing.T) {
 		t.Fatalf("granted %+v", g)
 	}
 	want := []RateState{
-		{"key/ns/g/7", 2000, epoch.Unix() / 2, []int32{2}, 3},
-		{"rate/ns/f/s", 1000, epoch.Unix(), []int32{2}, 3},
-		{"retry/ns/f/s", 1000, epoch.Unix(), []int32{2}, 3},
+		{Name: "key/ns/g/7", WidthMs: 2000, Slot: epoch.Unix() / 2, Counts: []int32{2}, Unstarted: 3},
+		{Name: "rate/ns/f/s", WidthMs: 1000, Slot: epoch.Unix(), Counts: []int32{2}, Unstarted: 3},
+		{Name: "retry/ns/f/s", WidthMs: 1000, Slot: epoch.Unix(), Counts: []int32{2}, Unstarted: 3},
 	}
 	if got := b.TakeRates(); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%+v, want %+v", got, want)

@@ -81,6 +81,12 @@ func (r *ring) sub(then int64, n int) {
 	r.total -= n
 }
 
+// move makes starts of that time starts of a later one. They may have left the ring by then: they return.
+func (r *ring) move(then, to int64, n int) {
+	r.sub(then, n)
+	r.add(to, n)
+}
+
 // frees is when at most `most` starts will be left in the window, which is now if they are no more already.
 func (r *ring) frees(now int64, most int) int64 {
 	left := r.started(now)

@@ -102,9 +102,14 @@ func (w *world) round() {
 			grants = grants[:len(grants)-1]
 		}
 	}
+	// The hand-out takes its time, and is counted from when it happened: by this leader, or by the next if this one dies over it.
+	took := time.Duration(rapid.SampledFrom([]int{0, 0, 1, 20, 90, 400, 9000}).Draw(w.t, "took ms")) * time.Millisecond
+	w.now = w.now.Add(took)
 	for _, s := range states {
+		s.SavedAt = w.now
 		w.stored[s.Name] = s
 	}
+	dies := rapid.IntRange(0, 9).Draw(w.t, "dies") == 0
 	for _, g := range grants {
 		s := g.Head
 		f := &wflight{Flight: flightOf(&s, g.Flight, g.Worker, g.Set.Len(), g.Par).Flight, span: s, size: g.Set.Len(), checked: w.now}
@@ -116,7 +121,14 @@ func (w *world) round() {
 		f.idle = max(0, min(f.Par, (*left)[f.Worker]))
 		(*left)[f.Worker] -= f.size
 		w.flights = append(w.flights, f)
-		w.startsOf(f, f.idle, w.now, w.now)
+		handed := w.now.Add(-time.Duration(rapid.Int64Range(0, int64(took)).Draw(w.t, "before")))
+		w.startsOf(f, f.idle, handed, handed)
+		if !dies {
+			w.b.Handed(f.ID, handed)
+		}
+	}
+	if dies {
+		w.takeOver()
 	}
 }
 
