@@ -22,8 +22,8 @@ type content struct {
 	rnd *rand.Rand
 }
 
-func newContent(p *axflow.Process, seed uint64) (*content, error) {
-	api, err := client.New(client.Config{URL: p.Server().URL(), UserAgent: "ax-sandbox"})
+func newContent(p *axflow.Process, token string, seed uint64) (*content, error) {
+	api, err := client.New(client.Config{URL: p.Server().URL(), Token: token, UserAgent: "ax-sandbox"})
 	if err != nil {
 		return nil, fmt.Errorf("setting the API's client up: %w", err)
 	}
@@ -114,6 +114,16 @@ func (c *content) make(ctx context.Context, size string) error {
 		return err
 	}
 	return c.afterwards(ctx)
+}
+
+// stands tells whether the database has content from before: one that -data kept.
+// stands tells whether there is content from before: one that -data kept.
+func (c *content) stands(ctx context.Context) (bool, error) {
+	res, err := c.api.ListRunsWithResponse(ctx, &gen.ListRunsParams{Limit: ptr(1)})
+	if err := asked("looking for runs", res.HTTPResponse, res.Body, err); err != nil {
+		return false, err
+	}
+	return len(res.JSON200.Items) > 0, nil
 }
 
 // holds pauses what runs are to wait for, and configures queues and pools.

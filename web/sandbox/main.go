@@ -3,7 +3,8 @@
 //
 //	go run ./web/sandbox -addr 127.0.0.1:7799 -page-proxy http://127.0.0.1:5173
 //
-// It prints "ready http://…" once the content stands. Nothing of it is for production: it asks for no credential.
+// It prints "ready http://…" once the content stands. Nothing of it is for production: unless -login says otherwise, it asks for no
+// credential.
 package main
 
 import (
@@ -18,6 +19,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 
 	"axflow"
@@ -34,7 +36,7 @@ import (
 type options struct {
 	addr, pageProxy, data, size string
 	seed                        uint64
-	quiet                       bool
+	quiet, login                bool
 }
 
 func main() {
@@ -45,6 +47,7 @@ func main() {
 	flag.StringVar(&o.size, "size", "small", "how much content: small, or huge")
 	flag.Uint64Var(&o.seed, "seed", 1, "decides what happens")
 	flag.BoolVar(&o.quiet, "quiet", false, "make the content and leave it alone: no load afterwards")
+	flag.BoolVar(&o.login, "login", false, "ask for a credential, and print a token: \"token …\"")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -78,7 +81,16 @@ func (o options) run(ctx context.Context) error {
 	if err := axsql.Migrate(ctx, database); err != nil {
 		return fmt.Errorf("bringing the database up to date: %w", err)
 	}
-	p, err := o.open(ctx, database, log)
+	local := &access.Principal{Actor: "local:ada", Namespace: "default", Role: gen.RoleAdmin, Cluster: true, Via: gen.MeViaLocal}
+	var token string
+	if o.login {
+		if token, err = newToken(ctx, database, *local); err != nil {
+			return err
+		}
+		local = nil
+		fmt.Println("token", token) //nolint:forbidigo // for the one who started it
+	}
+	p, err := o.open(ctx, database, log, local)
 	if err != nil {
 		return err
 	}
@@ -86,7 +98,7 @@ func (o options) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return p.Run(ctx) })
 	g.Go(func() error {
-		if err := o.fill(ctx, p); ctx.Err() == nil {
+		if err := o.fill(ctx, p, token); ctx.Err() == nil {
 			return err
 		}
 		return nil // what the end interrupts is no fault
@@ -97,8 +109,19 @@ func (o options) run(ctx context.Context) error {
 	return nil
 }
 
-// open makes the process: engine, worker, API and page.
-func (o options) open(ctx context.Context, database string, log *slog.Logger) (*axflow.Process, error) {
+// newToken makes a token that may do everything, straight over the database.
+func newToken(ctx context.Context, database string, maker access.Principal) (string, error) {
+	pool, err := pgxpool.New(ctx, database)
+	if err != nil {
+		return "", fmt.Errorf("connecting for a token: %w", err)
+	}
+	defer pool.Close()
+	_, secret, err := access.CreateToken(ctx, pool, maker, access.NewToken{Name: "sandbox", Role: gen.RoleAdmin, Cluster: true})
+	return secret, err
+}
+
+// open makes the process: engine, worker, API and page. local is who everybody is; nil: a credential says.
+func (o options) open(ctx context.Context, database string, log *slog.Logger, local *access.Principal) (*axflow.Process, error) {
 	var proxy *url.URL
 	if o.pageProxy != "" {
 		var err error
@@ -114,8 +137,7 @@ func (o options) open(ctx context.Context, database string, log *slog.Logger) (*
 			c.Logs.Level = slog.LevelDebug
 			c.Logs.Quiet = true // handlers fail on purpose
 		},
-		API: &api.Config{Listen: o.addr, Version: "sandbox", DrainGrace: time.Second,
-			Local: &access.Principal{Actor: "local:ada", Namespace: "default", Role: gen.RoleAdmin, Cluster: true, Via: gen.MeViaLocal}},
+		API: &api.Config{Listen: o.addr, Version: "sandbox", DrainGrace: time.Second, Local: local},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("opening the process: %w", err)
@@ -124,13 +146,19 @@ func (o options) open(ctx context.Context, database string, log *slog.Logger) (*
 }
 
 // fill makes the content, says that it stands, and keeps it moving.
-func (o options) fill(ctx context.Context, p *axflow.Process) error {
-	c, err := newContent(p, o.seed)
+func (o options) fill(ctx context.Context, p *axflow.Process, token string) error {
+	c, err := newContent(p, token, o.seed)
 	if err != nil {
 		return err
 	}
-	if err := c.make(ctx, o.size); err != nil {
-		return fmt.Errorf("making the content: %w", err)
+	stands, err := c.stands(ctx)
+	if err != nil {
+		return err
+	}
+	if !stands {
+		if err := c.make(ctx, o.size); err != nil {
+			return fmt.Errorf("making the content: %w", err)
+		}
 	}
 	fmt.Println("ready", p.Server().URL()+"/") //nolint:forbidigo // what the one who started it waits for
 	if o.quiet {

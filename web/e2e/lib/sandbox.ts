@@ -4,6 +4,8 @@ import { createInterface } from "node:readline";
 /** A running program with the page. */
 export interface Program {
   base: string;
+  /** The token it made, with -login. */
+  token?: string;
   /** Ends it as an operator would, and waits until it has ended. */
   stop(): Promise<void>;
   /** Kills it without a warning, and waits until it is gone. */
@@ -20,9 +22,8 @@ export async function start(binary: string, ...args: string[]): Promise<Program>
   child.stderr.on("data", (text: Buffer) => said.push(text.toString()));
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   try {
-    const base = await ready(child);
     return {
-      base,
+      ...(await ready(child)),
       stop: () => end(child, "SIGTERM", ended),
       kill: () => end(child, "SIGKILL", ended),
     };
@@ -37,16 +38,18 @@ async function end(child: ChildProcess, signal: NodeJS.Signals, ended: Promise<v
   await ended;
 }
 
-function ready(child: ChildProcess): Promise<string> {
+function ready(child: ChildProcess): Promise<Pick<Program, "base" | "token">> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`not ready within ${patience / 1000} s`)), patience);
     child.once("exit", (code) => reject(new Error(`it ended with ${code}`)));
     if (!child.stdout) throw new Error("the child has no output");
+    let token: string | undefined;
     createInterface(child.stdout).on("line", (line) => {
+      token ??= /^token (\S+)/.exec(line)?.[1];
       const base = /^ready (http:\S+)/.exec(line)?.[1];
       if (!base) return;
       clearTimeout(timer);
-      resolve(base.replace(/\/$/, ""));
+      resolve({ base: base.replace(/\/$/, ""), ...(token === undefined ? {} : { token }) });
     });
   });
 }

@@ -16,6 +16,7 @@ import { totalsOf } from "./totals";
 /** How a run is, in a few lines: why it stands where it stands, how long it takes, how much is done, and where it comes from. */
 export function RunHead({ detail, explained, failed }: { detail: Schemas["RunDetail"]; explained: Schemas["Explanation"] | undefined; failed: boolean }) {
   const { run } = detail;
+  const tags = Object.entries(run.tags ?? {});
   return (
     <div className={css["head"]}>
       <p className={css["diagnosis"]}>
@@ -53,11 +54,15 @@ export function RunHead({ detail, explained, failed }: { detail: Schemas["RunDet
             </Link>
           </Fact>
         )}
-        {Object.entries(run.tags ?? {}).map(([key, value]) => (
-          <Link key={key} to="/runs" search={{ q: `tag:${key}=${/\s/.test(value) ? `"${value}"` : value}` }} className={css["tag"]} title="Runs with this tag">
-            {key}={value}
-          </Link>
-        ))}
+        {tags.length > 0 && (
+          <Fact name="Tags">
+            {tags.map(([key, value]) => (
+              <Link key={key} to="/runs" search={{ q: `tag:${key}=${/\s/.test(value) ? `"${value}"` : value}` }} className={css["tag"]} title="Runs with this tag">
+                {key}={value}
+              </Link>
+            ))}
+          </Fact>
+        )}
       </dl>
     </div>
   );

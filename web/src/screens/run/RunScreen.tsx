@@ -53,7 +53,7 @@ export default function RunScreen() {
   }
   const view: View = tabs.find((t) => t.value === wanted)?.value ?? "dag";
   const selected = detail.stages.some((s) => s.name === stage) ? stage : undefined;
-  const onSelect = (next: string | undefined) => void navigate({ to: ".", search: (s) => ({ ...s, stage: next }), replace: true });
+  const onSelect = (next: string | undefined) => void navigate({ to: ".", search: (s) => ({ ...s, stage: next }), replace: stage !== undefined });
   const Shown = view === "journal" || view === "params" || view === "logs" ? undefined : views[view];
   return (
     <Page
@@ -74,7 +74,7 @@ export default function RunScreen() {
       <Banners detail={detail} flow={flow.data} />
       <div className={css["content"]}>
         <div className={css["main"]}>
-          <Tabs label="Views of the run" value={view} tabs={tabs} onChange={(next) => void navigate({ to: ".", search: (s) => ({ ...s, view: next === "dag" ? undefined : next }), replace: true })} />
+          <Tabs label="Views of the run" value={view} tabs={tabs} onChange={(next) => void navigate({ to: ".", search: (s) => ({ ...s, view: next === "dag" ? undefined : next }) })} />
           <div className={css["view"]} data-view={view}>
             <Suspense fallback={<Loading what="the view" lines={5} />}>
               {view === "journal" ? (

@@ -28,7 +28,7 @@ export function StageTabs({ detail, status, declared, failures, selection, dead 
       <Tabs
         label="Lists of the stage"
         value={shown}
-        onChange={(next) => void navigate({ search: (s) => ({ ...s, tab: next }), replace: true, resetScroll: false })}
+        onChange={(next) => void navigate({ search: (s) => ({ ...s, tab: next }), resetScroll: false })}
         tabs={[
           { value: "failures", label: "Failures", count: failures.data ? failed : undefined },
           ...(hasShards ? [{ value: "shards" as const, label: "Shards", count: status.total }] : []),

@@ -36,7 +36,7 @@ export function TaskTabs({ detail, status, index, attempt, attempts }: Props) {
   const run = detail.run.id;
   return (
     <div>
-      <Tabs label="About the task" value={tab} tabs={tabs} onChange={(next) => void navigate({ search: (s) => ({ ...s, tab: next === "log" ? undefined : next }), replace: true })} />
+      <Tabs label="About the task" value={tab} tabs={tabs} onChange={(next) => void navigate({ search: (s) => ({ ...s, tab: next === "log" ? undefined : next }) })} />
       {tab === "log" && (
         <div className={css["log"]}>
           <LogView
