@@ -28,8 +28,8 @@ func built(t *testing.T) fstest.MapFS {
 		"assets/main-Ab12.js.gz":  {Data: zipped(t, script)},
 		"assets/font-Cd34.woff2":  {Data: []byte("woff2")},
 		"assets/work-Ef56.js.gz":  {Data: zipped(t, "work")},
-		"theme.js.br":             {Data: []byte("br of theme")},
-		"theme.js.gz":             {Data: zipped(t, "theme")},
+		"first.js.br":             {Data: []byte("br of theme")},
+		"first.js.gz":             {Data: zipped(t, "theme")},
 		"icon.svg.gz":             {Data: zipped(t, "<svg/>")},
 		"assets/nested/deep.json": {Data: []byte("{}")},
 	}
@@ -92,7 +92,7 @@ func TestEachFileIsServedAsItIsTaken(t *testing.T) {
 		"the home, as nobody packs it":   {"/", "", "", "text/html; charset=utf-8", home},
 		"the home by name":               {"/index.html", "", "", "text/html; charset=utf-8", home},
 		"a picture":                      {"/icon.svg", "", "", "image/svg+xml", "<svg/>"},
-		"a script that is no hashed one": {"/theme.js", "br", "br", "text/javascript; charset=utf-8", "br of theme"},
+		"a script that is no hashed one": {"/first.js", "br", "br", "text/javascript; charset=utf-8", "br of theme"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, method := range []string{"GET", "HEAD"} {
@@ -123,7 +123,7 @@ func TestEachFileIsServedAsItIsTaken(t *testing.T) {
 func TestEntityTags(t *testing.T) {
 	h := handler(t)
 	seen := make(map[string]bool)
-	for _, path := range []string{"/", "/theme.js", "/assets/main-Ab12.js"} {
+	for _, path := range []string{"/", "/first.js", "/assets/main-Ab12.js"} {
 		for _, accept := range []string{"br", "gzip", ""} {
 			tag := ask(h, "GET", path, "Accept-Encoding", accept).Header().Get("ETag")
 			if !strings.HasPrefix(tag, `"`) || !strings.HasSuffix(tag, `"`) || seen[tag] {
@@ -160,7 +160,7 @@ func TestHowLongFilesAreKept(t *testing.T) {
 		"/assets/gone-Zz99.js":    "no-cache",
 		"/":                       "no-cache",
 		"/runs/1":                 "no-cache",
-		"/theme.js":               "no-cache",
+		"/first.js":               "no-cache",
 		"/nothing.js":             "no-cache",
 	} {
 		if got := ask(h, "GET", path, "Accept", browser).Header().Get("Cache-Control"); got != want {
@@ -187,7 +187,7 @@ func TestAddressesOfThePage(t *testing.T) {
 		"a folder":                      {"/assets", browser, 200},
 		"a folder with its slash":       {"/assets/", browser, 404},
 		"out of the build":              {"/assets/../../go.mod", browser, 404},
-		"stored, not meant to be seen":  {"/theme.js.gz", "*/*", 404},
+		"stored, not meant to be seen":  {"/first.js.gz", "*/*", 404},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := ask(h, "GET", c.path, "Accept", c.accept)

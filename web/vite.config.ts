@@ -4,6 +4,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
+import { preloadScreens } from "./preload.ts";
 
 /**
  * Stores every text file of the build as `.br` and `.gz` instead of as it is: the server sends them as they are, and a client that
@@ -34,8 +35,26 @@ function precompress(): Plugin {
 const api = process.env["AX_API"] ?? "http://127.0.0.1:7780";
 
 export default defineConfig({
-  plugins: [react(), precompress()],
-  build: { target: "es2023", assetsInlineLimit: 0, sourcemap: false, reportCompressedSize: true, modulePreload: { polyfill: false } },
+  plugins: [react(), preloadScreens(join(import.meta.dirname, "src/app/routes.tsx")), precompress()],
+  build: {
+    target: "es2023",
+    assetsInlineLimit: 0,
+    sourcemap: false,
+    reportCompressedSize: true,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 700,
+    // A browser asks for six files at a time: what every screen needs is one file, what many need another.
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: "start", tags: ["$initial"], priority: 2 },
+            { name: "kit", minShareCount: 4, priority: 1 },
+          ],
+        },
+      },
+    },
+  },
   worker: { format: "es" },
   server: {
     strictPort: true,

@@ -1,14 +1,14 @@
 import type { Browser } from "playwright-core";
-import { firstPaint, frames, newestRun, pass, probe, round, sinceStart } from "./probe";
+import { firstPaint, frames, newestRun, pass, probe, round, seen } from "./probe";
 
-/** Measures the page of a run of 500 stages while it runs. Interactive is when the first stage can be clicked. */
+/** Measures the page of a run of 500 stages while it runs. Interactive is when the first stage is seen, which can be clicked from then on. */
 export async function measureGraph(browser: Browser, base: string): Promise<Record<string, number>> {
   const run = await newestRun(base, "wide-500");
   const p = await probe(browser);
   const node = p.page.locator(".react-flow__node").first();
-  await p.page.goto(`${base}/runs/${run}`);
+  await p.page.goto(`${base}/runs/${run}`, { waitUntil: "commit" });
+  const interactive = await seen(p.page, ".react-flow__node button");
   await node.click({ trial: true });
-  const interactive = await sinceStart(p.page);
   const paint = await firstPaint(p.page);
   const bytes = p.shipped();
   const before = p.streamed();

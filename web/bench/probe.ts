@@ -33,6 +33,20 @@ export async function probe(browser: Browser): Promise<Probe> {
   return { page, cdp, shipped: () => shipped, streamed: () => streamed, close: () => context.close() };
 }
 
+/** When the first element that matches is drawn, in ms since the navigation began: seen by the page itself, so that asking from outside costs nothing. */
+export const seen = (page: Page, selector: string): Promise<number> =>
+  page.evaluate((what) => {
+    // The frames since the navigation have been counted; whether it is there is looked at in each from now on.
+    return new Promise<number>((done) => {
+      const look = (): void => {
+        const element = document.querySelector(what);
+        if (element && element.getBoundingClientRect().width > 0 && getComputedStyle(element).visibility === "visible") done(Math.round(performance.now()));
+        else requestAnimationFrame(look);
+      };
+      look();
+    });
+  }, selector);
+
 declare global {
   interface Window {
     /** When each frame was drawn, in ms since the page began. */

@@ -1,3 +1,4 @@
+import { cache } from "./app/first";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app/App";
@@ -8,6 +9,6 @@ const root = document.getElementById("root");
 if (!root) throw new Error("index.html has no #root");
 createRoot(root).render(
   <StrictMode>
-    <App />
+    <App cache={cache} />
   </StrictMode>,
 );

@@ -1,33 +1,15 @@
-import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { QueryClientProvider, type QueryClient } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
-import { useState } from "react";
-import { Refusal } from "../api/client";
-import { keys } from "../api/keys";
+import { useEffect, useState } from "react";
 import { Connection } from "../api/live/connection";
 import { LiveContext } from "../api/live/context";
 import { ZoneProvider } from "../shell/ZoneProvider";
+import { askAhead } from "./ahead";
 import { router } from "./routes";
 
-/** Refusals that another try would not change are not tried again; the rest is, twice. */
-const retry = (failures: number, error: Error): boolean => failures < 2 && !(error instanceof Refusal && error.problem.status >= 400 && error.problem.status < 500);
-
-/** The cache of answers. Who was known and is told that the credential counts no more has it looked at again, which brings the log-in. */
-function newCache(): QueryClient {
-  const look = (error: Error) => {
-    const known = cache.getQueryState(keys.me)?.status === "success";
-    if (known && error instanceof Refusal && error.problem.code === "unauthenticated") void cache.invalidateQueries({ queryKey: keys.me });
-  };
-  const cache: QueryClient = new QueryClient({
-    queryCache: new QueryCache({ onError: (error, query) => query.queryKey[0] !== keys.me[0] && look(error) }),
-    mutationCache: new MutationCache({ onError: look }),
-    defaultOptions: { queries: { retry, staleTime: 2_000, refetchOnWindowFocus: true }, mutations: { retry: false } },
-  });
-  return cache;
-}
-
 /** The page with all that its parts share: the cache of answers, the stream, the zone, and the router. */
-export function App() {
-  const [cache] = useState(() => newCache());
+export function App({ cache }: { cache: QueryClient }) {
+  useEffect(() => router.subscribe("onBeforeLoad", ({ toLocation }) => askAhead(cache, toLocation.pathname, toLocation.searchStr)), [cache]);
   const [live] = useState(() => new Connection());
   return (
     <QueryClientProvider client={cache}>

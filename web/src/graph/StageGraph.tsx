@@ -46,6 +46,9 @@ const mapSize = { width: 168, height: 108 };
 /** Graphs up to so many stages are seen as a whole, without a map. */
 const small = 8;
 
+/** Graphs of up to so many boxes are drawn as a whole, wherever the reader looks. */
+const few = 60;
+
 /** The graph of a flow, or of a run with its states: one box a stage. It fills its parent, which needs a height. */
 export default function StageGraph(props: StageGraphProps) {
   const { shape, drawing } = useMemo(() => shapeOf(props.stages), [props.stages]);
@@ -138,7 +141,8 @@ function Canvas({ label, stages, statuses, facts, selected, onSelect, focus, onF
           minZoom={minZoom}
           maxZoom={maxZoom}
           onInit={camera.fit}
-          onlyRenderVisibleElements
+          // What is in sight is known a moment after the canvas is: a graph of few boxes does not wait for it.
+          onlyRenderVisibleElements={nodes.length > few}
           nodesDraggable={false}
           nodesConnectable={false}
           nodesFocusable={false}

@@ -1,4 +1,8 @@
+import { layOut } from "./layout";
 import type { Layout, Shape } from "./shape";
+
+/** Up to so many boxes the layout is made at once: it takes less time than a worker takes to start. */
+const small = 30;
 
 /** It is part of the key: stored layouts of another way of drawing must not be used. */
 const edition = 2;
@@ -10,9 +14,14 @@ const done = new Map<string, Layout>();
 const storageKey = (key: string): string => `ax.layout.${edition}.${key}`;
 
 /** The layout of a key if it is there without waiting. */
-export function layoutNow(key: string): Layout | undefined {
+export function layoutNow(key: string, shape: Shape): Layout | undefined {
   const there = done.get(key);
   if (there) return there;
+  if (shape.nodes.length <= small) {
+    const layout = layOut(shape);
+    done.set(key, layout);
+    return layout;
+  }
   try {
     const text = sessionStorage.getItem(storageKey(key));
     if (!text) return undefined;
@@ -27,7 +36,7 @@ export function layoutNow(key: string): Layout | undefined {
 
 /** The layout of a shape, made by the worker once a key. Where workers cannot be had it is made here. */
 export function layoutOf(key: string, shape: Shape): Promise<Layout> {
-  const there = layoutNow(key);
+  const there = layoutNow(key, shape);
   if (there) return Promise.resolve(there);
   let coming = known.get(key);
   if (!coming) {
@@ -50,7 +59,7 @@ let worker: Worker | undefined;
 const waiting = new Map<string, { good: (layout: Layout) => void; bad: (error: Error) => void }>();
 
 async function ask(key: string, shape: Shape): Promise<Layout> {
-  if (typeof Worker === "undefined") return (await import("./layout")).layOut(shape);
+  if (typeof Worker === "undefined") return layOut(shape);
   if (!worker) {
     worker = new Worker(new URL("./layout.worker.ts", import.meta.url), { type: "module" });
     worker.addEventListener("message", ({ data }: MessageEvent<{ key: string; layout?: Layout; error?: string }>) => {

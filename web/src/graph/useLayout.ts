@@ -8,7 +8,7 @@ const patience = 300;
 
 /** The layout of a shape: undefined for a moment, then, if it takes long, a grid, then the layout for good. */
 export function useLayout(key: string, shape: Shape): Layout | undefined {
-  const ready = useMemo(() => layoutNow(key), [key]);
+  const ready = useMemo(() => layoutNow(key, shape), [key, shape]);
   const [late, setLate] = useState<{ key: string; layout: Layout }>();
   useEffect(() => {
     if (ready) return;

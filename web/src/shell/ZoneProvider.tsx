@@ -7,8 +7,8 @@ const key = "ax.zone";
 function stored(): Zone {
   try {
     const zone = localStorage.getItem(key) ?? "local";
-    // It throws where the zone is unknown.
-    new Intl.DateTimeFormat("en", { timeZone: zoneName(zone) }).format(0);
+    // It throws where the zone is unknown. Nothing is asked about those that always are: Intl is slow the first time.
+    if (zone !== "local" && zone !== "utc") new Intl.DateTimeFormat("en", { timeZone: zoneName(zone) }).format(0);
     return zone;
   } catch {
     return "local";

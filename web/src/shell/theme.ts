@@ -3,7 +3,7 @@ import { useSyncExternalStore } from "react";
 /** How the page looks; `system` follows the reader's system. */
 export type Theme = "light" | "dark" | "system";
 
-/** public/theme.js reads it before the first paint. */
+/** public/first.js reads it before the first paint. */
 const key = "ax.theme";
 const watchers = new Set<() => void>();
 

@@ -1,8 +1,9 @@
-import { Menu as Base } from "@base-ui/react/menu";
-import { isValidElement } from "react";
+import { cloneElement, isValidElement, lazy, Suspense, useState } from "react";
 import { Button } from "./Button";
 import { Icon } from "./Icon";
-import css from "./Menu.module.css";
+import { useIdle } from "./useIdle";
+
+const MenuBox = lazy(() => import("./MenuBox"));
 
 /** An action of a menu. What is disabled says why in `hint` and can still be reached, so that the reason can be read. */
 export interface MenuItem {
@@ -18,56 +19,39 @@ export interface MenuItem {
   checked?: boolean;
 }
 
-/** A button that opens a list of actions. `trigger` is the button's text, or a `Button` of the caller's; `label` names the list, `head` stands above it. */
-export function Menu({ label, trigger, items, head, align = "end", small = false }: { label: string; trigger: React.ReactNode; head?: React.ReactNode; items: readonly MenuItem[]; align?: "start" | "end"; small?: boolean }) {
-  return (
-    <Base.Root modal={false}>
-      {isValidElement(trigger) ? (
-        <Base.Trigger render={trigger as React.ReactElement<Record<string, unknown>> /* isValidElement says nothing of its props */} aria-label={label} />
-      ) : (
-        <Base.Trigger render={<Button small={small} />}>
-          {trigger}
-          <Icon name="down" size={12} />
-        </Base.Trigger>
-      )}
-      <Base.Portal>
-        <Base.Positioner className={css["positioner"]} sideOffset={4} align={align}>
-          <Base.Popup className={css["popup"]} aria-label={label}>
-            {head}
-            {items.length === 0 && <div className={css["none"]}>Nothing can be done here</div>}
-            {items.map((item) => (
-              <Item key={item.name} item={item} />
-            ))}
-          </Base.Popup>
-        </Base.Positioner>
-      </Base.Portal>
-    </Base.Root>
-  );
+/** What somebody did to the button before the menu was loaded. */
+export type Wanted = "focus" | "open" | undefined;
+
+export interface MenuProps {
+  /** Names the list. */
+  label: string;
+  /** The button's text, or a `Button` of the caller's. */
+  trigger: React.ReactNode;
+  /** Stands above the list. */
+  head?: React.ReactNode;
+  items: readonly MenuItem[];
+  align?: "start" | "end";
+  small?: boolean;
 }
 
-function Item({ item }: { item: MenuItem }) {
+/** A button that opens a list of actions. The list is loaded when the page has nothing better to do, or at once when the button is used. */
+export function Menu(props: MenuProps) {
+  const { label, trigger, small = false } = props;
+  const idle = useIdle();
+  const [wanted, want] = useState<Wanted>();
+  const closed = { "aria-haspopup": "menu", "aria-expanded": false, onClick: () => want("open"), onFocus: () => want((w) => w ?? "focus") } as const;
+  const plain = isValidElement<Record<string, unknown>>(trigger) ? (
+    cloneElement(trigger, { ...closed, "aria-label": label })
+  ) : (
+    <Button small={small} {...closed}>
+      {trigger}
+      <Icon name="down" size={12} />
+    </Button>
+  );
+  if (!idle && wanted === undefined) return plain;
   return (
-    <>
-      {item.separate && <Base.Separator className={css["line"]} />}
-      <Base.Item
-        className={css["item"]}
-        data-kind={item.kind}
-        data-checked={item.checked}
-        disabled={item.disabled ?? false}
-        label={item.name}
-        onClick={item.onSelect}
-        {...(item.checked === undefined ? {} : { role: "menuitemradio", "aria-checked": item.checked })}
-      >
-        <span>
-          {item.checked !== undefined && (
-            <span className={css["check"]} aria-hidden>
-              {item.checked && <Icon name="check" size={12} />}
-            </span>
-          )}
-          {item.name}
-        </span>
-        {item.hint && <span className={css["hint"]}>{item.hint}</span>}
-      </Base.Item>
-    </>
+    <Suspense fallback={plain}>
+      <MenuBox {...props} wanted={wanted} />
+    </Suspense>
   );
 }

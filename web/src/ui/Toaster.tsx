@@ -5,7 +5,7 @@ import { toasts } from "./toast";
 import css from "./Toaster.module.css";
 
 /** Shows the toasts, at the lower right; F6 goes to them. The frame has one. */
-export function Toaster() {
+export default function Toaster() {
   return (
     <Toast.Provider toastManager={toasts} limit={4}>
       <Toast.Portal>

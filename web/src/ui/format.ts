@@ -1,5 +1,9 @@
-/** A number with thousands separated: 12,345. */
-export const count = (n: number): string => n.toLocaleString("en-US");
+/** A number with thousands separated, and three decimals at most: 12,345. Intl's first use takes tens of ms, which the first screen should not wait for. */
+export function count(n: number): string {
+  const [whole = "", decimals] = String(Math.round(n * 1000) / 1000).split(".");
+  const grouped = whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
+  return decimals === undefined ? grouped : `${grouped}.${decimals}`;
+}
 
 /** A number in few characters, for where room is short: 950, 12.3k, 4.56M. */
 export function short(n: number): string {

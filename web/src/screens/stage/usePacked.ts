@@ -12,7 +12,8 @@ export type PackedField = "attempts" | "durations" | "started" | "workers";
 const statesEvery = 1000;
 const fieldsEvery = 5000;
 
-const options = (run: string, stage: string, fields: readonly PackedField[], enabled: boolean) => ({
+/** The packed arrays of a stage's shards: their states, with those of `fields`. */
+export const packedQuery = (run: string, stage: string, fields: readonly PackedField[] = []) => ({
   queryKey: keys.stage(run, stage, "packed", fields.join()),
   queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Packed> =>
     unpack(await answer(api.GET("/api/v1/runs/{run}/stages/{stage}/shards/packed", { params: { path: { run, stage }, query: fields.length > 0 ? { fields: [...fields] } : {} }, querySerializer: { array: { style: "form", explode: false } }, signal }))),
@@ -20,7 +21,6 @@ const options = (run: string, stage: string, fields: readonly PackedField[], ena
   structuralSharing: false,
   staleTime: Infinity,
   refetchOnWindowFocus: false,
-  enabled,
 });
 
 /** What is known of all shards of a stage. */
@@ -39,9 +39,9 @@ export interface PackedReads {
  */
 export function usePacked(run: string, status: Schemas["StageStatus"], fields: readonly PackedField[]): PackedReads {
   const known = status.total > 0;
-  const states = useQuery(options(run, status.name, [], known));
+  const states = useQuery({ ...packedQuery(run, status.name), enabled: known });
   // The cheap array is shown before the dear ones are asked for.
-  const more = useQuery({ ...options(run, status.name, fields, known && fields.length > 0 && states.isSuccess), placeholderData: (before: Packed | undefined) => before });
+  const more = useQuery({ ...packedQuery(run, status.name, fields), enabled: known && fields.length > 0 && states.isSuccess, placeholderData: (before: Packed | undefined) => before });
   const { generation, total, state, succeeded, ready, in_flight, dead, parked } = status;
   const stamp = [generation, total, state, succeeded, ready, in_flight, dead, parked].join();
   useReadAgain(states, stamp, statesEvery);
@@ -52,7 +52,7 @@ export function usePacked(run: string, status: Schemas["StageStatus"], fields: r
 
 /** When the newest attempt of each shard started, for a stage that has ended: it is only asked for while somebody needs it. */
 export function useStarted(run: string, status: Schemas["StageStatus"], needed: boolean): Uint32Array | undefined {
-  return useQuery(options(run, status.name, ["started"], needed && status.finished_at !== undefined)).data?.started;
+  return useQuery({ ...packedQuery(run, status.name, ["started"]), enabled: needed && status.finished_at !== undefined }).data?.started;
 }
 
 /** The newer one's states with the arrays that there are. Those of another generation say nothing of this one. */
