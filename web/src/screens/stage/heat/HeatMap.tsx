@@ -1,4 +1,5 @@
 import { useId, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { usePaintVersion } from "../../../ui/paint";
 import { diff } from "./diff";
 import css from "./HeatMap.module.css";
@@ -145,7 +146,8 @@ export function HeatMap({
     if (place < 0 || !looks) return leave();
     const index = indexAt(place);
     if (hover?.over && hover.index === index && hover.layout === layout && hover.order === order) return;
-    setHover({ over: true, index, layout, order, x: xOf(layout, place) / size.scale, y: yOf(layout, place) / size.scale - event.currentTarget.scrollTop, wide: layout.pitch / size.scale });
+    // The frame that learns of the move shows the card: left to React it would be the next one.
+    flushSync(() => setHover({ over: true, index, layout, order, x: xOf(layout, place) / size.scale, y: yOf(layout, place) / size.scale - event.currentTarget.scrollTop, wide: layout.pitch / size.scale }));
   };
 
   const leave = () => setHover((was) => (was?.over ? { ...was, over: false } : was));
