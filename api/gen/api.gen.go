@@ -3162,7 +3162,8 @@ type ClientInterface interface {
 	// ListRuns Find runs, newest first
 	//
 	// `q` holds terms separated by spaces, all of which must hold: `flow:daily-recon` `state:failed` `tag:team=etl` `since:24h` `until:2026-11-01`
-	// `queue:default` `trigger:api` `level:P1` `version:…` `param.date:2026-11-29`, or a run's id or its beginning. `flow`, `state`, `queue`, `trigger`,
+	// `queue:default` `trigger:api` `level:P1` `version:…` `param.date:2026-11-29`, or a run's id or its beginning; `parent:` with a run's whole id finds the runs that its sub-flows have
+	// started. `flow`, `state`, `queue`, `trigger`,
 	// `level` take several values with commas; `state:open` is running and cancelling, `state:ended` the others. `since` and `until` take a duration back from now
 	// (`90m`, `24h`, `7d`), a date or a time, and are about when the run was created, as its id tells. `param.x` works for params that the flow declares searchable.
 	// A value with spaces stands in double quotes.
@@ -4166,7 +4167,8 @@ func (c *Client) CancelReplay(ctx context.Context, replay ReplayPath, body Cance
 // ListRuns Find runs, newest first
 //
 // `q` holds terms separated by spaces, all of which must hold: `flow:daily-recon` `state:failed` `tag:team=etl` `since:24h` `until:2026-11-01`
-// `queue:default` `trigger:api` `level:P1` `version:…` `param.date:2026-11-29`, or a run's id or its beginning. `flow`, `state`, `queue`, `trigger`,
+// `queue:default` `trigger:api` `level:P1` `version:…` `param.date:2026-11-29`, or a run's id or its beginning; `parent:` with a run's whole id finds the runs that its sub-flows have
+// started. `flow`, `state`, `queue`, `trigger`,
 // `level` take several values with commas; `state:open` is running and cancelling, `state:ended` the others. `since` and `until` take a duration back from now
 // (`90m`, `24h`, `7d`), a date or a time, and are about when the run was created, as its id tells. `param.x` works for params that the flow declares searchable.
 // A value with spaces stands in double quotes.
@@ -9137,7 +9139,8 @@ type ClientWithResponsesInterface interface {
 	// ListRunsWithResponse Find runs, newest first
 	//
 	// `q` holds terms separated by spaces, all of which must hold: `flow:daily-recon` `state:failed` `tag:team=etl` `since:24h` `until:2026-11-01`
-	// `queue:default` `trigger:api` `level:P1` `version:…` `param.date:2026-11-29`, or a run's id or its beginning. `flow`, `state`, `queue`, `trigger`,
+	// `queue:default` `trigger:api` `level:P1` `version:…` `param.date:2026-11-29`, or a run's id or its beginning; `parent:` with a run's whole id finds the runs that its sub-flows have
+	// started. `flow`, `state`, `queue`, `trigger`,
 	// `level` take several values with commas; `state:open` is running and cancelling, `state:ended` the others. `since` and `until` take a duration back from now
 	// (`90m`, `24h`, `7d`), a date or a time, and are about when the run was created, as its id tells. `param.x` works for params that the flow declares searchable.
 	// A value with spaces stands in double quotes.
@@ -13887,7 +13890,8 @@ func (c *ClientWithResponses) CancelReplayWithResponse(ctx context.Context, repl
 // ListRunsWithResponse Find runs, newest first
 //
 // `q` holds terms separated by spaces, all of which must hold: `flow:daily-recon` `state:failed` `tag:team=etl` `since:24h` `until:2026-11-01`
-// `queue:default` `trigger:api` `level:P1` `version:…` `param.date:2026-11-29`, or a run's id or its beginning. `flow`, `state`, `queue`, `trigger`,
+// `queue:default` `trigger:api` `level:P1` `version:…` `param.date:2026-11-29`, or a run's id or its beginning; `parent:` with a run's whole id finds the runs that its sub-flows have
+// started. `flow`, `state`, `queue`, `trigger`,
 // `level` take several values with commas; `state:open` is running and cancelling, `state:ended` the others. `since` and `until` take a duration back from now
 // (`90m`, `24h`, `7d`), a date or a time, and are about when the run was created, as its id tells. `param.x` works for params that the flow declares searchable.
 // A value with spaces stands in double quotes.

@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/google/uuid"
+
 	"axflow/stage"
 )
 
@@ -28,7 +30,7 @@ func (e *Error) Error() string {
 }
 
 // keys are what stands before the colon; a param's name follows its key.
-var keys = []string{"flow", "state", "tag", "since", "until", "queue", "trigger", "level", "version", "param."}
+var keys = []string{"flow", "state", "tag", "since", "until", "queue", "trigger", "level", "version", "parent", "param."}
 
 // Parse reads a search. The error is an *Error.
 func Parse(text string) (*Query, error) {
@@ -177,6 +179,11 @@ func (p *parser) set(key string, values []string) error {
 	case key == "version":
 		if q.Version = strings.ToLower(one); !digits(q.Version, 16) {
 			err = fmt.Errorf("%q is no content version: write %d to 16 hexadecimal digits", clip(one), MinDigits)
+		}
+	case key == "parent":
+		var bad error
+		if q.Parent, bad = uuid.Parse(one); bad != nil || q.Parent == uuid.Nil {
+			err = fmt.Errorf("%q is no run: write the id of the run that started them, all 32 digits", clip(one))
 		}
 	case key == "tag":
 		name, value, ok := strings.Cut(one, "=")

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"axflow/stage"
 )
 
@@ -32,6 +34,8 @@ type Query struct {
 	Tags, Params []Pair
 	// Since and Until are about when a run was created: at or after, and before.
 	Since, Until When
+	// Parent is the run whose sub-flow stages started it; the zero id: any, or none.
+	Parent uuid.UUID
 	// Run is the beginning of a run's id, hexadecimal digits in lower case without hyphens; "": any.
 	Run string
 }
@@ -91,6 +95,9 @@ func (q *Query) String() string {
 	list("level", levels)
 	if q.Version != "" {
 		terms = append(terms, "version:"+q.Version)
+	}
+	if q.Parent != uuid.Nil {
+		terms = append(terms, "parent:"+q.Parent.String())
 	}
 	for _, t := range q.Tags {
 		terms = append(terms, "tag:"+quote(t.Name+"="+t.Value, ""))

@@ -7,39 +7,42 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"axflow/stage"
 )
 
 func TestParseReadsEveryTerm(t *testing.T) {
 	day := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	for text, want := range map[string]Query{
-		"":                                     {},
-		"  \t\n ":                              {},
-		"flow:a":                               {Flows: []string{"a"}},
-		"flow:b,a,b":                           {Flows: []string{"a", "b"}},
-		`flow:"a, b",c`:                        {Flows: []string{"a, b", "c"}},
-		"state:failed":                         {States: []stage.RunState{stage.RunFailed}},
-		"state:open":                           {States: []stage.RunState{stage.RunRunning, stage.RunCancelling}},
-		"state:ended":                          {States: []stage.RunState{stage.RunSucceeded, stage.RunFailed, stage.RunCancelled}},
-		"state:failed,open":                    {States: []stage.RunState{stage.RunRunning, stage.RunCancelling, stage.RunFailed}},
-		"queue:default trigger:api,cli":        {Queues: []string{"default"}, Triggers: []string{"api", "cli"}},
-		"level:P1,p0,5":                        {Levels: []stage.Level{stage.P0, stage.P1, stage.P5}},
-		"version:00AB":                         {Version: "00ab"},
-		"tag:team=etl tag:b=x=y":               {Tags: []Pair{{"b", "x=y"}, {"team", "etl"}}},
-		`tag:"my team=a b" tag:x="a \"b\""`:    {Tags: []Pair{{"my team", "a b"}, {"x", `a "b"`}}},
-		"tag:x=":                               {Tags: []Pair{{"x", ""}}},
-		"tag:x=a,b":                            {Tags: []Pair{{"x", "a,b"}}},
-		"param.date:2026-11-29":                {Params: []Pair{{"date", "2026-11-29"}}},
-		`param.a.b:"x y" param.a:12:30`:        {Params: []Pair{{"a", "12:30"}, {"a.b", "x y"}}},
-		`param.x:""`:                           {Params: []Pair{{"x", ""}}},
-		"since:24h until:2026-11-01":           {Since: When{Ago: 24 * time.Hour}, Until: When{At: day}},
-		"since:1h30m":                          {Since: When{Ago: 90 * time.Minute}},
-		"since:2w1d":                           {Since: When{Ago: 15 * 24 * time.Hour}},
-		"since:2026-11-01T06:30":               {Since: When{At: day.Add(6*time.Hour + 30*time.Minute)}},
-		"since:2026-11-01T06:30:00+02:00":      {Since: When{At: day.Add(4*time.Hour + 30*time.Minute)}},
-		"0192":                                 {Run: "0192"},
-		"01937F2E-5b7e-7cc3-98c4-DC0C0C07398F": {Run: "01937f2e5b7e7cc398c4dc0c0c07398f"},
-		"flow:a  state:failed\tdead1234":       {Flows: []string{"a"}, States: []stage.RunState{stage.RunFailed}, Run: "dead1234"},
+		"":                              {},
+		"  \t\n ":                       {},
+		"flow:a":                        {Flows: []string{"a"}},
+		"flow:b,a,b":                    {Flows: []string{"a", "b"}},
+		`flow:"a, b",c`:                 {Flows: []string{"a, b", "c"}},
+		"state:failed":                  {States: []stage.RunState{stage.RunFailed}},
+		"state:open":                    {States: []stage.RunState{stage.RunRunning, stage.RunCancelling}},
+		"state:ended":                   {States: []stage.RunState{stage.RunSucceeded, stage.RunFailed, stage.RunCancelled}},
+		"state:failed,open":             {States: []stage.RunState{stage.RunRunning, stage.RunCancelling, stage.RunFailed}},
+		"queue:default trigger:api,cli": {Queues: []string{"default"}, Triggers: []string{"api", "cli"}},
+		"level:P1,p0,5":                 {Levels: []stage.Level{stage.P0, stage.P1, stage.P5}},
+		"version:00AB":                  {Version: "00ab"},
+		"parent:01937F2E-5b7e-7cc3-98c4-DC0C0C07398F": {Parent: uuid.MustParse("01937f2e-5b7e-7cc3-98c4-dc0c0c07398f")},
+		"tag:team=etl tag:b=x=y":                      {Tags: []Pair{{"b", "x=y"}, {"team", "etl"}}},
+		`tag:"my team=a b" tag:x="a \"b\""`:           {Tags: []Pair{{"my team", "a b"}, {"x", `a "b"`}}},
+		"tag:x=":                                      {Tags: []Pair{{"x", ""}}},
+		"tag:x=a,b":                                   {Tags: []Pair{{"x", "a,b"}}},
+		"param.date:2026-11-29":                       {Params: []Pair{{"date", "2026-11-29"}}},
+		`param.a.b:"x y" param.a:12:30`:               {Params: []Pair{{"a", "12:30"}, {"a.b", "x y"}}},
+		`param.x:""`:                                  {Params: []Pair{{"x", ""}}},
+		"since:24h until:2026-11-01":                  {Since: When{Ago: 24 * time.Hour}, Until: When{At: day}},
+		"since:1h30m":                                 {Since: When{Ago: 90 * time.Minute}},
+		"since:2w1d":                                  {Since: When{Ago: 15 * 24 * time.Hour}},
+		"since:2026-11-01T06:30":                      {Since: When{At: day.Add(6*time.Hour + 30*time.Minute)}},
+		"since:2026-11-01T06:30:00+02:00":             {Since: When{At: day.Add(4*time.Hour + 30*time.Minute)}},
+		"0192":                                        {Run: "0192"},
+		"01937F2E-5b7e-7cc3-98c4-DC0C0C07398F":        {Run: "01937f2e5b7e7cc398c4dc0c0c07398f"},
+		"flow:a  state:failed\tdead1234":              {Flows: []string{"a"}, States: []stage.RunState{stage.RunFailed}, Run: "dead1234"},
 	} {
 		got, err := Parse(text)
 		if err != nil {
@@ -58,23 +61,25 @@ func TestParseSaysWhichTermIsWrongWhereAndWhatIsAllowed(t *testing.T) {
 		at   int
 		says []string
 	}{
-		"flow:a stat:failed":        {"stat:failed", 8, []string{`"stat"`, `did you mean "state"`, "flow, state, tag"}},
-		"state:faild":               {"state:faild", 1, []string{`"faild"`, `did you mean "failed"`, "open, ended, running"}},
-		"größe:1":                   {"größe:1", 1, []string{`there is no key "größe"`}},
-		"flow:ä xyz":                {"xyz", 8, []string{"a run's id", "at least 4"}},
-		"failed":                    {"failed", 1, []string{"state:failed"}},
-		"abc":                       {"abc", 1, []string{"at least 4 hexadecimal digits"}},
-		"flow:":                     {"flow:", 1, []string{"flow:value"}},
-		"flow:a,,b":                 {"flow:a,,b", 1, []string{"empty"}},
-		"flow:a flow:b":             {"flow:b", 8, []string{"twice", "commas"}},
-		"tag:a=1 tag:a=2":           {"tag:a=2", 9, []string{"twice"}},
-		"0192aaaa 0192bbbb":         {"0192bbbb", 10, []string{"twice"}},
-		"tag:team":                  {"tag:team", 1, []string{"tag:name=value"}},
-		"tag:=x":                    {"tag:=x", 1, []string{"tag:name=value"}},
-		"param.:x":                  {"param.:x", 1, []string{"param.name:value"}},
-		"param.x:":                  {"param.x:", 1, []string{"param.name:value"}},
-		"level:P6":                  {"level:P6", 1, []string{"P0 to P5"}},
-		"version:xyz1":              {"version:xyz1", 1, []string{"hexadecimal"}},
+		"flow:a stat:failed": {"stat:failed", 8, []string{`"stat"`, `did you mean "state"`, "flow, state, tag"}},
+		"state:faild":        {"state:faild", 1, []string{`"faild"`, `did you mean "failed"`, "open, ended, running"}},
+		"größe:1":            {"größe:1", 1, []string{`there is no key "größe"`}},
+		"flow:ä xyz":         {"xyz", 8, []string{"a run's id", "at least 4"}},
+		"failed":             {"failed", 1, []string{"state:failed"}},
+		"abc":                {"abc", 1, []string{"at least 4 hexadecimal digits"}},
+		"flow:":              {"flow:", 1, []string{"flow:value"}},
+		"flow:a,,b":          {"flow:a,,b", 1, []string{"empty"}},
+		"flow:a flow:b":      {"flow:b", 8, []string{"twice", "commas"}},
+		"tag:a=1 tag:a=2":    {"tag:a=2", 9, []string{"twice"}},
+		"0192aaaa 0192bbbb":  {"0192bbbb", 10, []string{"twice"}},
+		"tag:team":           {"tag:team", 1, []string{"tag:name=value"}},
+		"tag:=x":             {"tag:=x", 1, []string{"tag:name=value"}},
+		"param.:x":           {"param.:x", 1, []string{"param.name:value"}},
+		"param.x:":           {"param.x:", 1, []string{"param.name:value"}},
+		"level:P6":           {"level:P6", 1, []string{"P0 to P5"}},
+		"version:xyz1":       {"version:xyz1", 1, []string{"hexadecimal"}},
+		"parent:01937f2e":    {"parent:01937f2e", 1, []string{`"01937f2e" is no run`, "all 32 digits"}},
+		"parent:00000000-0000-0000-0000-000000000000": {"parent:00000000-0000-0000-0000-000000000000", 1, []string{"is no run"}},
 		"since:yesterday":           {"since:yesterday", 1, []string{"90m", "2026-11-01"}},
 		"since:1m1h":                {"since:1m1h", 1, []string{"no time"}},
 		"since:0s":                  {"since:0s", 1, []string{"no time"}},
@@ -153,7 +158,7 @@ func TestWhenCountsBackFromNow(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"", "flow:a,b state:failed tag:team=etl since:24h until:2026-11-01 queue:q trigger:api level:P1 version:00ab param.date:2026-11-29 0192abcd",
+	for _, seed := range []string{"", "flow:a,b state:failed tag:team=etl since:24h until:2026-11-01 queue:q trigger:api level:P1 version:00ab parent:01937f2e-5b7e-7cc3-98c4-dc0c0c07398f param.date:2026-11-29 0192abcd",
 		`flow:"a b","c\"d" tag:"x y"="z" param.a:""`, "state:open,ended,", "since:1w2d3h4m5s", `"`, `\`, `a:"b`, ":", "param.:", "tag:=", "flow:\u00a0", "state:OPEN", "İ:x"} {
 		f.Add(seed)
 	}

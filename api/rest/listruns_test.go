@@ -28,6 +28,7 @@ type modelRun struct {
 	state                      stage.RunState
 	level                      stage.Level
 	team, date                 string
+	parent                     uuid.UUID
 }
 
 // shelf is runs that differ in everything that they are found by.
@@ -66,6 +67,10 @@ func (s *shelf) add() {
 	}
 	s.begin("default", r.trigger, start)
 	s.exec(`UPDATE ax.run SET state = $2::smallint, finished_at = CASE WHEN $2::smallint >= 10 THEN now() END WHERE run_id = $1`, r.id, int(r.state))
+	if len(s.runs) > 0 && s.random.IntN(3) == 0 {
+		r.parent = s.runs[len(s.runs)-1].id
+		s.exec(`INSERT INTO ax.child (parent_run, ord, generation, shard, attempt, child_run) VALUES ($1, 0, 1, $2, 1, $3)`, r.parent, len(s.runs), r.id)
+	}
 	s.runs = slices.Insert(s.runs, 0, r)
 }
 
@@ -73,7 +78,10 @@ func (s *shelf) add() {
 func (s *shelf) term() (string, func(modelRun) bool) {
 	some := s.runs[s.random.IntN(len(s.runs))]
 	other := s.runs[s.random.IntN(len(s.runs))]
-	switch s.random.IntN(12) {
+	switch s.random.IntN(13) {
+	case 12:
+		of := s.runs[len(s.runs)-1-s.random.IntN(2)] // the oldest has children, the next has none
+		return "parent:" + of.id.String(), func(r modelRun) bool { return r.parent == of.id }
 	case 0:
 		return "flow:" + some.flow, func(r modelRun) bool { return r.flow == some.flow }
 	case 1:
@@ -131,6 +139,25 @@ func TestListRunsFindsWhatHoldsAndNothingElse(t *testing.T) {
 		q := strings.Join(terms, " ")
 		if got := s.pages(q, fmt.Sprint(1+s.random.IntN(40))); !slices.Equal(got, want) {
 			t.Errorf("%q: %d runs, want %d", q, len(got), len(want))
+		}
+	}
+}
+
+// Whoever knows the id of another namespace's run learns nothing of its children, even of one that would be their own.
+func TestChildrenAreOfOnesNamespace(t *testing.T) {
+	s := newStand(t)
+	run, child := s.start(), s.start()
+	s.exec(`INSERT INTO ax.child (parent_run, ord, generation, shard, attempt, child_run) VALUES ($1, 0, 1, 3, 1, $2)`, run, child)
+	q := "parent:" + run.String()
+	for _, also := range []string{"", " state:open", " queue:default trigger:test"} {
+		if got := s.pages(q+also, ""); !slices.Equal(got, []uuid.UUID{child}) {
+			t.Errorf("%q: %v, want the child", q+also, got)
+		}
+	}
+	s.exec(`UPDATE ax.run SET namespace = 'other' WHERE run_id = $1`, child)
+	for _, also := range []string{"", " state:open"} {
+		if got := s.pages(q+also, ""); len(got) != 0 {
+			t.Errorf("%q: %v of another namespace", q+also, got)
 		}
 	}
 }

@@ -46,7 +46,7 @@ type order struct {
 
 // source is what an index gives in the order of ids: all runs of the namespace, or those with one value.
 type source struct {
-	by    string // recent, flow, state, label
+	by    string // recent, flow, state, label, parent
 	value string
 	state int16
 }
@@ -92,6 +92,9 @@ func (s *search) filter(ctx context.Context, ask *query.Query) error {
 	for _, x := range ask.Params {
 		p.Labels = append(p.Labels, control.ParamLabel(x.Name, x.Value))
 	}
+	if ask.Parent != uuid.Nil {
+		p.Parent, p.ChildOf = ask.Parent, &ask.Parent
+	}
 	if ask.Version != "" {
 		ids, err := s.q.VersionIDs(ctx, db.VersionIDsParams{Namespace: s.namespace, Hash: ask.Version})
 		if err != nil {
@@ -127,6 +130,9 @@ func (s *search) choose(ask *query.Query) {
 		if len(label) <= control.MaxLabel {
 			s.orders = append(s.orders, order{sources: []source{{by: "label", value: label}}, settled: settled})
 		}
+	}
+	if ask.Parent != uuid.Nil {
+		s.orders = append(s.orders, order{sources: []source{{by: "parent"}}, settled: func(p *db.SeekRunsParams) { p.ChildOf = nil }})
 	}
 	for _, p := range ask.Params {
 		label := control.ParamLabel(p.Name, p.Value)
@@ -256,7 +262,7 @@ func (s *search) read(ctx context.Context, o order, rest db.SeekRunsParams, at u
 // seek looks at runs of a source. Where nothing else is asked, the index alone is read.
 func (s *search) seek(ctx context.Context, from source, rest db.SeekRunsParams, at uuid.UUID, most int) ([]seen, error) {
 	bare := rest.Flows == nil && rest.States == nil && rest.Queues == nil && rest.Triggers == nil && rest.Levels == nil && rest.VersionIds == nil &&
-		rest.Tags == nil && rest.Labels == nil
+		rest.Tags == nil && rest.Labels == nil && rest.ChildOf == nil
 	if bare {
 		ids, err := s.ids(ctx, from, at, 0, most)
 		runs := make([]seen, len(ids))
@@ -286,6 +292,8 @@ func (s *search) ids(ctx context.Context, from source, at uuid.UUID, skip, most 
 		return s.q.RunsInState(ctx, db.RunsInStateParams{Namespace: s.namespace, State: from.state, After: s.after, Before: at, Skip: int32(skip), Most: int32(most)})
 	case "label":
 		return s.q.RunsLabelled(ctx, db.RunsLabelledParams{Namespace: s.namespace, Label: from.value, After: s.after, Before: at, Skip: int32(skip), Most: int32(most)})
+	case "parent":
+		return s.q.RunsOfParent(ctx, db.RunsOfParentParams{Parent: s.rest.Parent, Namespace: s.namespace, After: s.after, Before: at, Skip: int32(skip), Most: int32(most)})
 	default:
 		return s.q.RecentRuns(ctx, db.RecentRunsParams{Namespace: s.namespace, After: s.after, Before: at, Skip: int32(skip), Most: int32(most)})
 	}

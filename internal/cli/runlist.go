@@ -19,6 +19,7 @@ func (a *app) listCommand() *cobra.Command {
 			"  flow:daily-recon  state:failed  queue:nightly  level:P0,P1  trigger:api  tag:team=etl  version:…\n" +
 			"  since:24h  until:2026-11-01  (a duration back from now, a date or a time, of the run's start)\n" +
 			"  param.date:2026-11-29  (a param that the flow declares searchable)\n" +
+			"  parent:01937f2e-…  (the whole id of a run: those that its sub-flows have started)\n" +
 			"  0192f1c2  (a run's id, or its beginning)\n\n" +
 			"state:open is running and cancelling, state:ended the others. A value with blanks stands in double quotes.",
 		none: "no run matches: `" + a.Name + " run start FLOW` starts one", args: anything, complete: searchTerms, least: 20,
@@ -62,7 +63,7 @@ func searchText(args []string) string {
 func searchTerms(ctx context.Context, s *session, args []string, begun string) []string {
 	name, _, ok := strings.Cut(begun, ":")
 	if !ok {
-		return []string{"flow:", "state:", "tag:", "since:", "until:", "queue:", "level:", "trigger:", "version:"}
+		return []string{"flow:", "state:", "tag:", "since:", "until:", "queue:", "level:", "trigger:", "version:", "parent:"}
 	}
 	var values []string
 	switch name {

@@ -378,6 +378,50 @@ func (q *Queries) RunsOfFlow(ctx context.Context, arg RunsOfFlowParams) ([]uuid.
 	return items, nil
 }
 
+const runsOfParent = `-- name: RunsOfParent :many
+SELECT c.child_run FROM ax.child c
+WHERE c.parent_run = $1 AND c.child_run >= $2 AND c.child_run < $3
+  AND EXISTS (SELECT 1 FROM ax.run r WHERE r.run_id = c.child_run AND r.namespace = $4)
+ORDER BY c.child_run DESC OFFSET $5 LIMIT $6
+`
+
+type RunsOfParentParams struct {
+	Parent    uuid.UUID
+	After     uuid.UUID
+	Before    uuid.UUID
+	Namespace string
+	Skip      int32
+	Most      int32
+}
+
+// The runs that the sub-flow stages of a run have started.
+func (q *Queries) RunsOfParent(ctx context.Context, arg RunsOfParentParams) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, runsOfParent,
+		arg.Parent,
+		arg.After,
+		arg.Before,
+		arg.Namespace,
+		arg.Skip,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var child_run uuid.UUID
+		if err := rows.Scan(&child_run); err != nil {
+			return nil, err
+		}
+		items = append(items, child_run)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const seekRuns = `-- name: SeekRuns :many
 SELECT c.run_id,
        (($1::text[] IS NULL OR c.flow = ANY($1::text[]))
@@ -390,29 +434,37 @@ SELECT c.run_id,
         AND ($8::text[] IS NULL
              OR (SELECT count(*) FROM ax.run_label l
                  WHERE l.namespace = $9 AND l.label = ANY($8::text[]) AND l.run_id = c.run_id)
-                = cardinality($8::text[])))::bool AS holds
+                = cardinality($8::text[]))
+        AND ($10::uuid IS NULL
+             OR EXISTS (SELECT 1 FROM ax.child k WHERE k.child_run = c.run_id AND k.parent_run = $10::uuid)))::bool AS holds
 FROM (
     (SELECT r.run_id, r.flow, r.state, r.queue, r.trigger, coalesce(r.forced_level, r.level) AS level, r.version_id, r.tags
      FROM ax.run r
-     WHERE $10::text = 'recent' AND r.namespace = $9 AND r.run_id >= $11 AND r.run_id < $12
-     ORDER BY r.run_id DESC LIMIT $13)
+     WHERE $11::text = 'recent' AND r.namespace = $9 AND r.run_id >= $12 AND r.run_id < $13
+     ORDER BY r.run_id DESC LIMIT $14)
     UNION ALL
     (SELECT r.run_id, r.flow, r.state, r.queue, r.trigger, coalesce(r.forced_level, r.level), r.version_id, r.tags
      FROM ax.run r
-     WHERE $10::text = 'flow' AND r.namespace = $9 AND r.flow = $14::text AND r.run_id >= $11 AND r.run_id < $12
-     ORDER BY r.run_id DESC LIMIT $13)
+     WHERE $11::text = 'flow' AND r.namespace = $9 AND r.flow = $15::text AND r.run_id >= $12 AND r.run_id < $13
+     ORDER BY r.run_id DESC LIMIT $14)
     UNION ALL
     (SELECT r.run_id, r.flow, r.state, r.queue, r.trigger, coalesce(r.forced_level, r.level), r.version_id, r.tags
      FROM ax.run r
-     WHERE $10::text = 'state' AND r.namespace = $9 AND r.state = $15::smallint AND r.state <> 10
-       AND r.run_id >= $11 AND r.run_id < $12
-     ORDER BY r.run_id DESC LIMIT $13)
+     WHERE $11::text = 'state' AND r.namespace = $9 AND r.state = $16::smallint AND r.state <> 10
+       AND r.run_id >= $12 AND r.run_id < $13
+     ORDER BY r.run_id DESC LIMIT $14)
     UNION ALL
     (SELECT r.run_id, r.flow, r.state, r.queue, r.trigger, coalesce(r.forced_level, r.level), r.version_id, r.tags
      FROM (SELECT l.run_id FROM ax.run_label l
-           WHERE $10::text = 'label' AND l.namespace = $9 AND l.label = $14::text AND l.run_id >= $11 AND l.run_id < $12
-           ORDER BY l.run_id DESC LIMIT $13) l
+           WHERE $11::text = 'label' AND l.namespace = $9 AND l.label = $15::text AND l.run_id >= $12 AND l.run_id < $13
+           ORDER BY l.run_id DESC LIMIT $14) l
      CROSS JOIN LATERAL (SELECT run_id, version_id, state, level, version, created_at, finished_at, deadline, namespace, flow, queue, trigger, params, tags, trace_id, stuck, error, forced_level, late_noted_at FROM ax.run r WHERE r.run_id = l.run_id LIMIT 1) r)
+    UNION ALL
+    (SELECT r.run_id, r.flow, r.state, r.queue, r.trigger, coalesce(r.forced_level, r.level), r.version_id, r.tags
+     FROM (SELECT k.child_run FROM ax.child k
+           WHERE $11::text = 'parent' AND k.parent_run = $17::uuid AND k.child_run >= $12 AND k.child_run < $13
+           ORDER BY k.child_run DESC LIMIT $14) k
+     CROSS JOIN LATERAL (SELECT run_id, version_id, state, level, version, created_at, finished_at, deadline, namespace, flow, queue, trigger, params, tags, trace_id, stuck, error, forced_level, late_noted_at FROM ax.run r WHERE r.run_id = k.child_run AND r.namespace = $9 LIMIT 1) r)
 ) c
 ORDER BY c.run_id DESC
 `
@@ -427,12 +479,14 @@ type SeekRunsParams struct {
 	Tags       []byte
 	Labels     []string
 	Namespace  string
+	ChildOf    *uuid.UUID
 	By         string
 	After      uuid.UUID
 	Before     uuid.UUID
 	Most       int32
 	Value      string
 	State      int16
+	Parent     uuid.UUID
 }
 
 type SeekRunsRow struct {
@@ -440,7 +494,7 @@ type SeekRunsRow struct {
 	Holds bool
 }
 
-// by is the order: recent, flow (named value), state, or label (named value). What was not asked is null. The orders that are
+// by is the order: recent, flow (named value), state, label (named value), or parent. What was not asked is null. The orders that are
 // not meant cost nothing: their branches are never entered.
 func (q *Queries) SeekRuns(ctx context.Context, arg SeekRunsParams) ([]SeekRunsRow, error) {
 	rows, err := q.db.Query(ctx, seekRuns,
@@ -453,12 +507,14 @@ func (q *Queries) SeekRuns(ctx context.Context, arg SeekRunsParams) ([]SeekRunsR
 		arg.Tags,
 		arg.Labels,
 		arg.Namespace,
+		arg.ChildOf,
 		arg.By,
 		arg.After,
 		arg.Before,
 		arg.Most,
 		arg.Value,
 		arg.State,
+		arg.Parent,
 	)
 	if err != nil {
 		return nil, err

@@ -24,8 +24,15 @@ SELECT l.run_id FROM ax.run_label l
 WHERE l.namespace = @namespace AND l.label = @label AND l.run_id >= @after AND l.run_id < @before
 ORDER BY l.run_id DESC OFFSET @skip LIMIT @most;
 
+-- name: RunsOfParent :many
+-- The runs that the sub-flow stages of a run have started.
+SELECT c.child_run FROM ax.child c
+WHERE c.parent_run = @parent AND c.child_run >= @after AND c.child_run < @before
+  AND EXISTS (SELECT 1 FROM ax.run r WHERE r.run_id = c.child_run AND r.namespace = @namespace)
+ORDER BY c.child_run DESC OFFSET @skip LIMIT @most;
+
 -- name: SeekRuns :many
--- by is the order: recent, flow (named value), state, or label (named value). What was not asked is null. The orders that are
+-- by is the order: recent, flow (named value), state, label (named value), or parent. What was not asked is null. The orders that are
 -- not meant cost nothing: their branches are never entered.
 SELECT c.run_id,
        ((sqlc.narg(flows)::text[] IS NULL OR c.flow = ANY(sqlc.narg(flows)::text[]))
@@ -38,7 +45,9 @@ SELECT c.run_id,
         AND (sqlc.narg(labels)::text[] IS NULL
              OR (SELECT count(*) FROM ax.run_label l
                  WHERE l.namespace = @namespace AND l.label = ANY(sqlc.narg(labels)::text[]) AND l.run_id = c.run_id)
-                = cardinality(sqlc.narg(labels)::text[])))::bool AS holds
+                = cardinality(sqlc.narg(labels)::text[]))
+        AND (sqlc.narg(child_of)::uuid IS NULL
+             OR EXISTS (SELECT 1 FROM ax.child k WHERE k.child_run = c.run_id AND k.parent_run = sqlc.narg(child_of)::uuid)))::bool AS holds
 FROM (
     (SELECT r.run_id, r.flow, r.state, r.queue, r.trigger, coalesce(r.forced_level, r.level) AS level, r.version_id, r.tags
      FROM ax.run r
@@ -61,6 +70,12 @@ FROM (
            WHERE @by::text = 'label' AND l.namespace = @namespace AND l.label = @value::text AND l.run_id >= @after AND l.run_id < @before
            ORDER BY l.run_id DESC LIMIT @most) l
      CROSS JOIN LATERAL (SELECT * FROM ax.run r WHERE r.run_id = l.run_id LIMIT 1) r)
+    UNION ALL
+    (SELECT r.run_id, r.flow, r.state, r.queue, r.trigger, coalesce(r.forced_level, r.level), r.version_id, r.tags
+     FROM (SELECT k.child_run FROM ax.child k
+           WHERE @by::text = 'parent' AND k.parent_run = @parent::uuid AND k.child_run >= @after AND k.child_run < @before
+           ORDER BY k.child_run DESC LIMIT @most) k
+     CROSS JOIN LATERAL (SELECT * FROM ax.run r WHERE r.run_id = k.child_run AND r.namespace = @namespace LIMIT 1) r)
 ) c
 ORDER BY c.run_id DESC;
 

@@ -8,7 +8,7 @@ const run = aRun({ flow: "recon", queue: "nightly", level: "P1", trigger: "api",
 it("holds a run against every term", () => {
   expect(matches("", run, now)).toBe("yes");
   expect(matches("flow:other,recon state:open level:p1 queue:nightly trigger:api tag:team=etl version:AB12 since:2h", run, now)).toBe("yes");
-  for (const q of ["flow:other", "state:ended", "state:failed", "level:P2", "queue:default", "tag:team=x", "tag:none=1", "version:ff00", "since:30m", "until:2h", "trigger:cli", "nonsense:x"])
+  for (const q of ["flow:other", "state:ended", "state:failed", "level:P2", "queue:default", "tag:team=x", "tag:none=1", "version:ff00", "parent:01937f2e-5b7e-7cc3-98c4-dc0c0c07398f", "since:30m", "until:2h", "trigger:cli", "nonsense:x"])
     expect([q, matches(q, run, now)]).toEqual([q, "no"]);
 });
 

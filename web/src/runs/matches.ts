@@ -32,6 +32,8 @@ function holds(key: string, values: readonly string[], one: string, run: Schemas
     }
     case "version":
       return run.version.startsWith(one.toLowerCase());
+    case "parent":
+      return run.parent?.run.replaceAll("-", "") === one.toLowerCase().replaceAll("-", "");
     case "tag": {
       const cut = one.indexOf("=");
       return cut > 0 && run.tags?.[one.slice(0, cut)] === one.slice(cut + 1);

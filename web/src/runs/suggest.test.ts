@@ -13,7 +13,8 @@ describe("suggest", () => {
   });
   it("completes a key", () => {
     expect(texts("st")).toEqual(["state:"]);
-    expect(texts("par")).toEqual(["param.date:"]);
+    expect(texts("par")).toEqual(["parent:", "param.date:"]);
+    expect(texts("para")).toEqual(["param.date:"]);
   });
   it("finds the term of a value that was typed without its key", () => {
     expect(texts("fail")).toEqual(["state:failed"]);

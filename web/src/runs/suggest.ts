@@ -47,6 +47,7 @@ export const keyHints: Readonly<Record<string, string>> = {
   trigger: "what started it: api, cli, page, schedule, child",
   tag: "tag:name=value",
   version: "the flow’s content version, or its beginning",
+  parent: "the id of a run whose sub-flows have started them",
   "param.": "param.name:value, for params that the flow declares searchable",
 };
 

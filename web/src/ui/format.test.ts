@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bytes, count, duration, percent, plural, rate, short, shortId } from "./format";
+import { bytes, count, duration, percent, plural, rate, sentence, short, shortId } from "./format";
 
 test.each([
   [0, "0ms"], [0.0008, "1ms"], [0.099, "99ms"], [0.0996, "0.1s"], [0.84, "0.8s"], [9.94, "9.9s"], [9.96, "10s"], [59.4, "59s"], [59.6, "1m 00s"], [245, "4m 05s"],
@@ -28,3 +28,7 @@ test("small things", () => {
   expect(plural(1, "run")).toBe("1 run");
   expect(plural(1200, "run")).toBe("1,200 runs");
 });
+
+test.each([
+  ["all stages have ended", "All stages have ended."], ["train: no worker can run it", "train: no worker can run it."], ["load/17: it failed!", "load/17: it failed!"], ["", ""], ["why …", "Why …"],
+])("%s as a sentence", (text, want) => expect(sentence(text)).toBe(want));

@@ -72,3 +72,9 @@ export const shortId = (id: string): string => (id.length > 13 ? `${id.slice(0, 
 export const plural = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`;
 
 const pad = (n: number): string => String(n).padStart(2, "0");
+
+/** What the API writes to follow a name, as a sentence of its own. A name at its beginning, with a colon, stays as it is written. */
+export function sentence(text: string): string {
+  const begun = /^[\w./-]+: /.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?…]$/.test(text) || text === "" ? begun : `${begun}.`;
+}

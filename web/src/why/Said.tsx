@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { Button } from "../ui/Button";
+import { sentence } from "../ui/format";
 import css from "./Why.module.css";
 
 /** Longer texts show their beginning until somebody asks for the whole: they quote errors of several groups. */
@@ -11,10 +12,11 @@ export const beginning = (text: string): string => (text.length <= longest ? tex
 /** A diagnosis; `large` for the one that the drawer is about. */
 export function Said({ text, large = false }: { text: string; large?: boolean }) {
   const [whole, setWhole] = useState(false);
+  const all = sentence(text);
   const long = text.length > longest;
   return (
     <p className={css[large ? "sentence" : "said"]} data-long={(long && whole) || undefined}>
-      {whole ? text : beginning(text)}
+      {whole ? all : beginning(all)}
       {long && (
         <Button kind="quiet" small aria-expanded={whole} onClick={() => setWhole(!whole)}>
           {whole ? "less" : "all of it"}

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { Schemas } from "../../api/client";
-import { count } from "../../ui/format";
+import { count, sentence } from "../../ui/format";
 import { Empty } from "../../ui/Notice";
 import { ToneMark } from "../../ui/StateMark";
 import { Time } from "../../ui/Time";
@@ -25,7 +25,7 @@ function Item({ a }: { a: Schemas["Attention"] }) {
     <li className={css["item"]}>
       <ToneMark tone={a.rank <= 2 ? "failed" : a.rank <= 5 ? "retrying" : "queued"} size={14} />
       <div className={css["body"]}>
-        <p className={css["text"]}>{a.text}</p>
+        <p className={css["text"]}>{sentence(a.text)}</p>
         <p className={css["foot"]}>
           <Link {...to}>{does}</Link>
           <span>

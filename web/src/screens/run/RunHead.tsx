@@ -5,7 +5,7 @@ import { usePoll } from "../../api/live/useLive";
 import { useStageRates } from "../../api/live/useStageRates";
 import { usualQuery } from "../../api/queries";
 import { Copy } from "../../ui/Copy";
-import { count, duration, percent, plural, rate, shortId } from "../../ui/format";
+import { count, duration, percent, plural, rate, sentence, shortId } from "../../ui/format";
 import { useNow } from "../../ui/now";
 import { StateBar } from "../../ui/StateBar";
 import { Elapsed, Time } from "../../ui/Time";
@@ -21,7 +21,7 @@ export function RunHead({ detail, explained, failed }: { detail: Schemas["RunDet
     <div className={css["head"]}>
       <p className={css["diagnosis"]}>
         <span className={css["sentence"]} title={explained?.diagnosis}>
-          {explained?.diagnosis ?? (failed ? "It could not be asked why." : " ")}
+          {explained ? sentence(explained.diagnosis) : (failed ? "It could not be asked why." : " ")}
         </span>
         <WhyLink run={run.id}>Why?</WhyLink>
       </p>

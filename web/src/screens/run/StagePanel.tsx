@@ -8,7 +8,7 @@ import { stageQuery } from "../../api/queries";
 import { kindWords } from "../../graph/nodeName";
 import { whenWords } from "../../graph/rules";
 import { Button, buttonClass } from "../../ui/Button";
-import { count, duration, plural, rate } from "../../ui/format";
+import { count, duration, plural, rate, sentence } from "../../ui/format";
 import { Icon } from "../../ui/Icon";
 import { Menu } from "../../ui/Menu";
 import { StateBar } from "../../ui/StateBar";
@@ -55,7 +55,7 @@ function Body({ detail, flow, status, spec, explained, onSelect }: { detail: Sch
           {status.generation > 1 && <span className={css["quiet"]}>generation {status.generation}</span>}
         </div>
         <p className={css["why"]}>
-          <span>{explained?.diagnosis ?? status.reason}</span> <WhyLink run={run} stage={spec.name}>Why?</WhyLink>
+          <span>{sentence(explained?.diagnosis ?? status.reason ?? "")}</span> <WhyLink run={run} stage={spec.name}>Why?</WhyLink>
         </p>
         <div className={css["buttons"]}>
           <Link className={buttonClass} data-kind="primary" data-small to="/runs/$run/stages/$stage" params={{ run, stage: spec.name }}>
@@ -152,6 +152,13 @@ function Body({ detail, flow, status, spec, explained, onSelect }: { detail: Sch
               <Row name="Runs flow">
                 <Link to="/flows/$flow" params={{ flow: spec.child }}>
                   {spec.child}
+                </Link>
+              </Row>
+            )}
+            {spec.child !== undefined && (
+              <Row name="Child runs">
+                <Link to="/runs" search={{ q: `parent:${detail.run.id} flow:${spec.child}` }}>
+                  All that this run has started
                 </Link>
               </Row>
             )}

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { Schemas } from "../../api/client";
 import { keys } from "../../api/keys";
 import { usePoll } from "../../api/live/useLive";
-import { shortId } from "../../ui/format";
+import { sentence, shortId } from "../../ui/format";
 import { askWhy } from "../../why/query";
 import css from "./Facts.module.css";
 
@@ -21,7 +21,7 @@ export function Diagnosis({ run, status }: { run: string; status: Schemas["Stage
   return (
     <div className={css["diagnosis"]}>
       <p title={why.data && `${why.data.diagnosis} ${why.data.next ?? ""}`}>
-      <strong>{why.data ? sentence(why.data.diagnosis) : why.isError ? "It could not be asked why. " : "\u00a0"}</strong>
+      <strong>{why.data ? sentence(why.data.diagnosis) : why.isError ? "It could not be asked why." : "\u00a0"}</strong>{" "}
       {why.data?.next && <Code text={sentence(why.data.next)} />}
       </p>
       <Link to="." search={(s: Record<string, unknown>) => ({ ...s, why: `${run}/${status.name}` })} aria-label={`Why is ${status.name} of run ${shortId(run)} as it is?`}>
@@ -30,9 +30,6 @@ export function Diagnosis({ run, status }: { run: string; status: Schemas["Stage
     </div>
   );
 }
-
-/** A diagnosis as a sentence: the API writes it to follow a name. */
-const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? " " : ". "}`;
 
 /** Text whose commands stand between backticks. */
 function Code({ text }: { text: string }): React.ReactNode {

@@ -4,7 +4,7 @@ import { useStageActs } from "../../acts/useStageActs";
 import { Refusal, type Schemas } from "../../api/client";
 import { useLiveRun, usePoll } from "../../api/live/useLive";
 import { runQuery } from "../../api/queries";
-import { shortId } from "../../ui/format";
+import { sentence, shortId } from "../../ui/format";
 import { Menu } from "../../ui/Menu";
 import { Empty, Failure, Loading } from "../../ui/Notice";
 import { Page, Panel } from "../../ui/Page";
@@ -104,7 +104,7 @@ function Shown({ detail, status, index }: { detail: Schemas["RunDetail"]; status
       <div className={css["why"]}>
         {why.data ? (
           <>
-            <span>{why.data.diagnosis}</span>
+            <span>{sentence(why.data.diagnosis)}</span>
             <Link from="/runs/$run/stages/$stage/shards/$shard" to="." search={(s) => ({ ...s, why: whyOf({ run, stage: status.name, shard: index }) })}>
               Why
             </Link>
@@ -121,7 +121,7 @@ function Shown({ detail, status, index }: { detail: Schemas["RunDetail"]; status
           {!shard.data ? (
             <Loading what="the attempts" lines={5} />
           ) : shard.data.attempts.length === 0 && !running.data ? (
-            <Empty title="It has not run yet">{why.data?.diagnosis}</Empty>
+            <Empty title="It has not run yet">{why.data && sentence(why.data.diagnosis)}</Empty>
           ) : (
             <Attempts attempts={shard.data.attempts} running={running.data ?? undefined} selected={attempt} onSelect={(next) => void navigate({ search: (s) => ({ ...s, attempt: next === undefined ? undefined : String(next), line: undefined }), replace: true })} />
           )}
