@@ -377,7 +377,8 @@ export interface paths {
         /**
          * Find runs, newest first
          * @description `q` holds terms separated by spaces, all of which must hold: `flow:daily-recon` `state:failed` `tag:team=etl` `since:24h` `until:2026-11-01`
-         *     `queue:default` `trigger:api` `level:P1` `version:…` `param.date:2026-11-29`, or a run's id or its beginning. `flow`, `state`, `queue`, `trigger`,
+         *     `queue:default` `trigger:api` `level:P1` `version:…` `param.date:2026-11-29`, or a run's id or its beginning; `parent:` with a run's whole id finds the runs that its sub-flows have
+         *     started. `flow`, `state`, `queue`, `trigger`,
          *     `level` take several values with commas; `state:open` is running and cancelling, `state:ended` the others. `since` and `until` take a duration back from now
          *     (`90m`, `24h`, `7d`), a date or a time, and are about when the run was created, as its id tells. `param.x` works for params that the flow declares searchable.
          *     A value with spaces stands in double quotes.
