@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -36,6 +37,8 @@ func (l *Loop) round(ctx context.Context) (full bool, err error) {
 		handed[rows[i].ID] = &rows[i]
 	}
 	byWorker := make(map[uuid.UUID][]span.Assignment)
+	// A clock of the database that has stepped forward, and may step back, must not shut a rate until then.
+	latest := l.cfg.Now().Add(stepless)
 	var again []uuid.UUID
 	for i := range grants {
 		g := &grants[i]
@@ -47,7 +50,7 @@ func (l *Loop) round(ctx context.Context) (full bool, err error) {
 			again = append(again, g.Span)
 			continue
 		}
-		l.board.Handed(g.Flight, row.DispatchedAt)
+		l.board.Handed(g.Flight, earlier(row.DispatchedAt, latest))
 		if !l.board.HasSpan(g.Span) {
 			l.forget(g.Span)
 		}
@@ -64,6 +67,16 @@ func (l *Loop) round(ctx context.Context) (full bool, err error) {
 		l.remind(busyRetry, reminder{spans: again})
 	}
 	return len(grants) == l.cfg.MaxGrants, nil
+}
+
+// stepless is more than the dispatcher's time lies behind the database's, unless the database's clock has stepped.
+const stepless = 50 * time.Millisecond
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 func (l *Loop) cut(ctx context.Context, grants []board.Grant) ([]db.CutSpansRow, error) {

@@ -174,7 +174,10 @@ func (b *Board) change(r *rate) {
 
 // tell lets time pass: starts get their time, and lanes whose rates leave room by now return to sight.
 func (b *Board) tell(now int64) {
-	if now < b.at {
+	switch {
+	case b.at == 0:
+		b.see(now)
+	case now < b.at:
 		for _, r := range b.rates {
 			for _, g := range r.rings {
 				g.setBack(b.at, now)
@@ -210,10 +213,17 @@ func (b *Board) tell(now int64) {
 	}
 }
 
-// see sets the time when no round has told it yet.
+// see sets the time when no round has told it yet. What another Board wrote down far ahead of it was written before the clock
+// went back.
 func (b *Board) see(now int64) {
-	if b.at == 0 {
-		b.at = now
+	if b.at != 0 {
+		return
+	}
+	b.at = now
+	for _, r := range b.rates {
+		for _, g := range r.rings {
+			g.setBack(g.newest*g.width, now)
+		}
 	}
 }
 
@@ -252,8 +262,7 @@ func (b *Board) begin(f *flight, left int) {
 	f.begun = begun
 }
 
-// Handed notes when a grant was handed out by the database's clock, which is later than the Round that granted it: what begins to
-// run at once starts then. Without it a hand-out that took long would count as early as a swift one, and the windows
+// Handed notes when a grant was handed out, which is later than the Round that granted it: what begins to run at once starts then. Without it a hand-out that took long would count as early as a swift one, and the windows
 // after it would open too soon.
 func (b *Board) Handed(id uuid.UUID, at time.Time) {
 	f := b.flights[id]

@@ -207,6 +207,24 @@ func TestRateWhenTheClockStepsBack(t *testing.T) {
 	}
 }
 
+// TestRateWrittenBeforeTheClockWentBack: what the last leader counted an hour ahead of this one's clock keeps a window shut for a
+// window's length, not for the hour.
+func TestRateWrittenBeforeTheClockWentBack(t *testing.T) {
+	for _, savedLate := range []time.Duration{0, time.Hour} { // the row's slot is ahead, or its time alone
+		b := newBoard(t, Config{})
+		b.SetWorker(aWorker(1, 100))
+		ahead := time.Hour - savedLate
+		b.SetRate(RateState{Name: "rate/ns/f/s", WidthMs: 63, Slot: epoch.Add(ahead).UnixMilli() / 63, Counts: []int32{5}, SavedAt: epoch.Add(time.Hour)})
+		b.AddSpan(epoch, one(1, func(s *Span) { s.StageKey, s.StageRate = "ns/f/s", Rate{5, time.Second} }))
+		if g := b.Round(epoch, 10); len(g) != 0 {
+			t.Fatalf("saved %s late: granted %d at once", savedLate, len(g))
+		}
+		if g := b.Round(epoch.Add(1100*time.Millisecond), 10); len(g) != 1 {
+			t.Errorf("saved %s late: granted %d a window later", savedLate, len(g))
+		}
+	}
+}
+
 // TestRetryWindowIsForRetries: first attempts and plans pass.
 func TestRetryWindowIsForRetries(t *testing.T) {
 	b := newBoard(t, Config{})
