@@ -24,6 +24,9 @@ test("a page that is open while the server goes away says so, and goes on when i
     await page.getByRole("status").filter({ hasText: /^stale/ }).waitFor();
     program = await start(binary, ...args);
     await page.getByRole("status").filter({ hasText: /^live$/ }).waitFor({ timeout: 60_000 });
+    // What could not be loaded meanwhile is there by now.
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Go to, start, find" }).waitFor();
   } finally {
     await program.kill();
     rmSync(data, { recursive: true, force: true });

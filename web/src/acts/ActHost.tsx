@@ -1,15 +1,11 @@
-import { lazy, Suspense } from "react";
+import { Later, part } from "../ui/Later";
+import type { ActDialog } from "./ActDialog";
 import { closeAct, useOpenAct } from "./host";
 
-const ActDialog = lazy(() => import("./ActDialog").then((m) => ({ default: m.ActDialog })));
+const dialog = part<React.ComponentProps<typeof ActDialog>>(async () => ({ default: (await import("./ActDialog")).ActDialog }));
 
 /** Shows the dialog of the act that `act` has opened. The frame has one. */
 export function ActHost() {
   const open = useOpenAct();
-  if (!open) return null;
-  return (
-    <Suspense fallback={null}>
-      <ActDialog key={open.id} {...open.request} onClose={closeAct} />
-    </Suspense>
-  );
+  return <Later key={open?.id} of={dialog} props={open && { ...open.request, onClose: closeAct }} wanted={open !== undefined} />;
 }

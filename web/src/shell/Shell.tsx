@@ -4,7 +4,7 @@ import { lazy, Suspense, useEffect, useState } from "react";
 import { ActHost } from "../acts/ActHost";
 import { Refusal } from "../api/client";
 import { meQuery } from "../api/queries";
-import { useIdle } from "../ui/useIdle";
+import { Later, part } from "../ui/Later";
 import { WhyHost } from "../why/WhyHost";
 import { Banners } from "./Banners";
 import { Bar } from "./Bar";
@@ -13,7 +13,8 @@ import css from "./Shell.module.css";
 import { ShellDialogs } from "./ShellDialogs";
 import { useGlobalShortcuts } from "./useGlobalShortcuts";
 
-const Toaster = lazy(() => import("../ui/Toaster"));
+const none = {};
+const toaster = part(() => import("../ui/Toaster"));
 const Login = lazy(() => import("./login/Login"));
 
 /** Who is not known is asked for a credential, and not asked again and again who they are: the form would be drawn anew each time. */
@@ -23,7 +24,6 @@ const known = (query: { state: { status: string } }): boolean => query.state.sta
 export function Shell() {
   const me = useQuery({ ...meQuery, refetchOnWindowFocus: known, refetchOnReconnect: known, retryOnMount: false });
   const refused = me.error instanceof Refusal && me.error.problem.code === "unauthenticated" ? me.error : undefined;
-  const idle = useIdle();
   const [nav, setNav] = useState(false);
   useGlobalShortcuts(!refused);
   useEffect(() => {
@@ -54,11 +54,7 @@ export function Shell() {
       <ActHost />
       <WhyHost />
       <ShellDialogs />
-      {idle && (
-        <Suspense fallback={null}>
-          <Toaster />
-        </Suspense>
-      )}
+      <Later of={toaster} props={none} wanted={false} />
     </div>
   );
 }

@@ -1,20 +1,20 @@
-import { lazy, Suspense } from "react";
+import { Later, part } from "../ui/Later";
 import { openShell, useShellDialog } from "./dialogs";
 
-const Palette = lazy(() => import("./palette/Palette"));
-const ShortcutSheet = lazy(() => import("./ShortcutSheet"));
-const ZoneDialog = lazy(() => import("./ZoneDialog"));
+const palette = part(() => import("./palette/Palette"));
+const shortcuts = part(() => import("./ShortcutSheet"));
+const zone = part(() => import("./ZoneDialog"));
 
-const close = () => openShell(undefined);
+const props = { onClose: () => openShell(undefined) };
 
-/** The frame's dialogs; each is loaded when it is first opened. */
+/** The frame's dialogs. */
 export function ShellDialogs() {
   const open = useShellDialog();
   return (
-    <Suspense fallback={null}>
-      {open === "palette" && <Palette onClose={close} />}
-      {open === "shortcuts" && <ShortcutSheet onClose={close} />}
-      {open === "zone" && <ZoneDialog onClose={close} />}
-    </Suspense>
+    <>
+      <Later of={palette} props={open === "palette" ? props : undefined} wanted={open === "palette"} />
+      <Later of={shortcuts} props={open === "shortcuts" ? props : undefined} wanted={open === "shortcuts"} />
+      <Later of={zone} props={open === "zone" ? props : undefined} wanted={open === "zone"} />
+    </>
   );
 }

@@ -1,9 +1,10 @@
-import { cloneElement, isValidElement, lazy, Suspense, useState } from "react";
+import { cloneElement, isValidElement, useState } from "react";
 import { Button } from "./Button";
 import { Icon } from "./Icon";
-import { useIdle } from "./useIdle";
+import { Later, part } from "./Later";
+import type MenuBox from "./MenuBox";
 
-const MenuBox = lazy(() => import("./MenuBox"));
+const box = part<React.ComponentProps<typeof MenuBox>>(() => import("./MenuBox"));
 
 /** An action of a menu. What is disabled says why in `hint` and can still be reached, so that the reason can be read. */
 export interface MenuItem {
@@ -37,7 +38,6 @@ export interface MenuProps {
 /** A button that opens a list of actions. The list is loaded when the page has nothing better to do, or at once when the button is used. */
 export function Menu(props: MenuProps) {
   const { label, trigger, small = false } = props;
-  const idle = useIdle();
   const [wanted, want] = useState<Wanted>();
   const closed = { "aria-haspopup": "menu", "aria-expanded": false, onClick: () => want("open"), onFocus: () => want((w) => w ?? "focus") } as const;
   const plain = isValidElement<Record<string, unknown>>(trigger) ? (
@@ -48,10 +48,5 @@ export function Menu(props: MenuProps) {
       <Icon name="down" size={12} />
     </Button>
   );
-  if (!idle && wanted === undefined) return plain;
-  return (
-    <Suspense fallback={plain}>
-      <MenuBox {...props} wanted={wanted} />
-    </Suspense>
-  );
+  return <Later of={box} props={{ ...props, wanted }} wanted={wanted !== undefined} fallback={plain} />;
 }

@@ -1,15 +1,11 @@
 import { useSearch } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { Later, part } from "../ui/Later";
 
-const WhyDrawer = lazy(() => import("./WhyDrawer"));
+const drawer = part(() => import("./WhyDrawer"));
+const none = {};
 
-/** The place of the drawer in the frame: it is loaded when `?why=` first asks for it. */
+/** The place of the drawer in the frame: `?why=` opens it. */
 export function WhyHost() {
   const { why } = useSearch({ strict: false });
-  if (why === undefined) return null;
-  return (
-    <Suspense>
-      <WhyDrawer />
-    </Suspense>
-  );
+  return <Later of={drawer} props={why === undefined ? undefined : none} wanted={why !== undefined} />;
 }
