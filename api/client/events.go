@@ -131,6 +131,7 @@ func Merge(known *gen.LiveRun, e Event) {
 		put(&s.InFlight, d.InFlight)
 		put(&s.Dead, d.Dead)
 		put(&s.Parked, d.Parked)
+		put(&s.UpstreamFailed, d.UpstreamFailed)
 		put(&s.ReadyAt, d.ReadyAt)
 		put(&s.FinishedAt, d.FinishedAt)
 		known.Stages[name] = s

@@ -1459,16 +1459,17 @@ type LiveRun struct {
 
 // LiveStage defines model for LiveStage.
 type LiveStage struct {
-	Dead       *int        `json:"dead,omitempty"`
-	FinishedAt *time.Time  `json:"finished_at,omitempty"`
-	Generation *int        `json:"generation,omitempty"`
-	InFlight   *int        `json:"in_flight,omitempty"`
-	Parked     *int        `json:"parked,omitempty"`
-	Ready      *int        `json:"ready,omitempty"`
-	ReadyAt    *time.Time  `json:"ready_at,omitempty"`
-	State      *StageState `json:"state,omitempty"`
-	Succeeded  *int        `json:"succeeded,omitempty"`
-	Total      *int        `json:"total,omitempty"`
+	Dead           *int        `json:"dead,omitempty"`
+	FinishedAt     *time.Time  `json:"finished_at,omitempty"`
+	Generation     *int        `json:"generation,omitempty"`
+	InFlight       *int        `json:"in_flight,omitempty"`
+	Parked         *int        `json:"parked,omitempty"`
+	Ready          *int        `json:"ready,omitempty"`
+	ReadyAt        *time.Time  `json:"ready_at,omitempty"`
+	State          *StageState `json:"state,omitempty"`
+	Succeeded      *int        `json:"succeeded,omitempty"`
+	Total          *int        `json:"total,omitempty"`
+	UpstreamFailed *int        `json:"upstream_failed,omitempty"`
 }
 
 // LogLine defines model for LogLine.
@@ -2218,6 +2219,9 @@ type StageStatus struct {
 
 	// Total -1 while the shards are not known
 	Total int `json:"total"`
+
+	// UpstreamFailed Of the dead: they never ran, because the shards that they follow have failed, and are no dead letters
+	UpstreamFailed *int `json:"upstream_failed,omitempty"`
 }
 
 // StageTally How many stages are in each state

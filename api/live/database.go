@@ -113,7 +113,7 @@ func (d *database) runs(ctx context.Context, rows []db.LiveStagesRow) (map[uuid.
 			name = v.Graph.Stages[row.Ord].Name
 		}
 		s := stageCounts{name: name, state: stage.StageState(row.State), generation: int(row.Generation), total: -1, ready: int(row.Ready),
-			inFlight: int(row.Flight), dead: int(row.Dead), parked: int(row.Parked), readyAt: row.ReadyAt, finishedAt: row.FinishedAt}
+			inFlight: int(row.Flight), dead: int(row.Dead), parked: int(row.Parked), upstreamFailed: int(row.UpstreamFailed), readyAt: row.ReadyAt, finishedAt: row.FinishedAt}
 		if row.ShardTotal != nil {
 			s.total = int(*row.ShardTotal)
 			s.succeeded = s.total - s.ready - s.inFlight - s.dead - s.parked

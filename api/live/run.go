@@ -25,6 +25,7 @@ type stageCounts struct {
 	state                                           stage.StageState
 	generation                                      int
 	total, succeeded, ready, inFlight, dead, parked int
+	upstreamFailed                                  int // of the dead
 	readyAt, finishedAt                             *time.Time
 }
 
@@ -40,7 +41,7 @@ func (r *run) snapshot() gen.LiveRun {
 
 func (s *stageCounts) snapshot() gen.LiveStage {
 	return gen.LiveStage{State: pointer(gen.StageState(s.state.String())), Generation: &s.generation, Total: &s.total, Succeeded: &s.succeeded,
-		Ready: &s.ready, InFlight: &s.inFlight, Dead: &s.dead, Parked: &s.parked, ReadyAt: s.readyAt, FinishedAt: s.finishedAt}
+		Ready: &s.ready, InFlight: &s.inFlight, Dead: &s.dead, Parked: &s.parked, UpstreamFailed: &s.upstreamFailed, ReadyAt: s.readyAt, FinishedAt: s.finishedAt}
 }
 
 // diff says what has changed from r to next. A delta cannot take a field away: what has lost one is told whole.
@@ -83,6 +84,7 @@ func (s *stageCounts) diff(next *stageCounts) (d gen.LiveStage, changed bool) {
 	}{
 		{s.generation, next.generation, &d.Generation}, {s.total, next.total, &d.Total}, {s.succeeded, next.succeeded, &d.Succeeded},
 		{s.ready, next.ready, &d.Ready}, {s.inFlight, next.inFlight, &d.InFlight}, {s.dead, next.dead, &d.Dead}, {s.parked, next.parked, &d.Parked},
+		{s.upstreamFailed, next.upstreamFailed, &d.UpstreamFailed},
 	} {
 		if n.was != n.is {
 			*n.to, changed = pointer(n.is), true

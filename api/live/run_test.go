@@ -30,7 +30,7 @@ func anyRun(id uuid.UUID) *rapid.Generator[*run] {
 		for i := range 3 {
 			r.stages = append(r.stages, stageCounts{name: fmt.Sprint("s", i), state: rapid.SampledFrom(stage.StageStates()).Draw(t, "stage state"),
 				generation: few.Draw(t, "generation"), total: few.Draw(t, "total"), succeeded: few.Draw(t, "succeeded"), ready: few.Draw(t, "ready"),
-				inFlight: few.Draw(t, "in flight"), dead: few.Draw(t, "dead"), parked: few.Draw(t, "parked"),
+				inFlight: few.Draw(t, "in flight"), dead: few.Draw(t, "dead"), parked: few.Draw(t, "parked"), upstreamFailed: few.Draw(t, "upstream failed"),
 				readyAt: at.Draw(t, "ready at"), finishedAt: at.Draw(t, "finished at")})
 		}
 		return r

@@ -51,6 +51,7 @@ func holdsOf(holds []control.Hold) []gen.Hold {
 func stageStatus(s control.StageProgress) gen.StageStatus {
 	return gen.StageStatus{Name: s.Name, Kind: stageKind(s.Kind), State: stageState(s.State), Generation: s.Generation, Total: s.Total,
 		Succeeded: s.Succeeded, Ready: s.Ready, InFlight: s.InFlight, Dead: s.Dead, Parked: s.Parked, Tolerated: opt(s.Tolerated),
+		UpstreamFailed: opt(s.UpstreamFailed),
 		ReadyAt: s.ReadyAt, FinishedAt: s.FinishedAt, Reason: opt(s.Reason)}
 }
 

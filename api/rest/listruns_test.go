@@ -322,5 +322,9 @@ func TestAListedRunTellsAllOfItself(t *testing.T) {
 	want(t, "two stages", len(detail.Stages), 2)
 	st := detail.Stages[0]
 	want(t, "the stage", fmt.Sprint(st.Name, st.Kind, st.State, st.Generation, st.Total, st.Succeeded, st.Ready, st.InFlight, st.Dead, st.Parked), "partsshardedfailed1 4 3 0 0 1 0")
+	want(t, "none of whose upstreams has failed", st.UpstreamFailed == nil, true)
+	s.exec(`UPDATE ax.parked SET reason = 5 WHERE run_id = $1 AND reason = 1`, run)
+	st = good[gen.RunDetail](s, http.StatusOK, "GET", "/api/v1/runs/"+run.String(), "").Stages[0]
+	want(t, "the stage, of which one shard's upstream has failed", fmt.Sprint(st.Succeeded, st.Dead, *st.UpstreamFailed, st.Parked), "3 1 1 0")
 	want(t, "the run", fmt.Sprintf("%s %v %v %v", detail.Run.Id, detail.Run.Tags, *detail.Run.Late, *detail.Run.Paused), run.String()+" map[team:blue] true true")
 }

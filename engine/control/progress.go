@@ -64,13 +64,15 @@ type Progress struct {
 }
 
 // StageProgress is one stage of a run at one moment. Total is -1 while the shards are not known. Dead are those that have
-// failed for good, discarded ones too; Parked wait, or were skipped or cancelled.
+// failed for good, discarded ones too; UpstreamFailed of these never ran, because the shards that they follow have failed, and are no
+// dead letters. Parked wait, or were skipped or cancelled.
 type StageProgress struct {
 	Name                                            string
 	Kind                                            stage.Kind
 	Ord, Generation                                 int
 	State                                           stage.StageState
 	Total, Succeeded, Ready, InFlight, Dead, Parked int
+	UpstreamFailed                                  int
 	Tolerated                                       int // failed shards that do not fail the stage; 0 while they are not known
 	ReadyAt, FinishedAt                             *time.Time
 	Reason                                          string // why it was released, skipped or stopped; "" while it waits
@@ -78,7 +80,7 @@ type StageProgress struct {
 
 func stageProgress(g *flow.Graph, r db.ProgressRow) StageProgress {
 	s := StageProgress{Name: g.Stages[r.Ord].Name, Kind: g.Stages[r.Ord].Kind, Ord: int(r.Ord), Generation: int(r.Generation),
-		State: stage.StageState(r.State), Total: -1, Ready: int(r.Ready), InFlight: int(r.Flight), Dead: int(r.Dead), Parked: int(r.Parked),
+		State: stage.StageState(r.State), Total: -1, Ready: int(r.Ready), InFlight: int(r.Flight), Dead: int(r.Dead), Parked: int(r.Parked), UpstreamFailed: int(r.UpstreamFailed),
 		ReadyAt: r.ReadyAt, FinishedAt: r.FinishedAt}
 	if r.Reason != nil {
 		s.Reason = *r.Reason

@@ -58,14 +58,14 @@ WITH r AS MATERIALIZED (
     SELECT run_id, ord, generation, sum((SELECT sum(upper(i) - lower(i)) FROM unnest(todo) AS i)) AS n FROM ax.flight
     WHERE run_id = ANY($1::uuid[]) AND kind = 0 GROUP BY 1, 2, 3
 ), parked AS (
-    SELECT run_id, ord, generation, sum(n) FILTER (WHERE reason IN (1, 5, 6, 8, 9)) AS dead,
+    SELECT run_id, ord, generation, sum(n) FILTER (WHERE reason IN (1, 5, 6, 8, 9)) AS dead, sum(n) FILTER (WHERE reason = 5) AS upstream,
            sum(n) FILTER (WHERE reason NOT IN (1, 5, 6, 8, 9)) AS other
     FROM ax.parked
     WHERE run_id = ANY($1::uuid[]) AND kind = 0 GROUP BY 1, 2, 3
 )
 SELECT s.run_id, r.namespace, r.version_id, r.state AS run_state, r.finished_at AS run_finished_at, r.paused, s.ord, s.generation,
        s.state, s.shard_total, s.ready_at, s.finished_at, coalesce(ready.n, 0)::int AS ready, coalesce(flight.n, 0)::int AS flight,
-       coalesce(parked.dead, 0)::int AS dead, coalesce(parked.other, 0)::int AS parked
+       coalesce(parked.dead, 0)::int AS dead, coalesce(parked.upstream, 0)::int AS upstream_failed, coalesce(parked.other, 0)::int AS parked
 FROM r
 JOIN ax.stage s ON s.run_id = r.run_id AND s.run_id = ANY($1::uuid[])
 LEFT JOIN ready ON ready.run_id = s.run_id AND ready.ord = s.ord AND ready.generation = s.generation
@@ -75,22 +75,23 @@ ORDER BY s.run_id, s.ord
 `
 
 type LiveStagesRow struct {
-	RunID         uuid.UUID
-	Namespace     string
-	VersionID     int32
-	RunState      int16
-	RunFinishedAt *time.Time
-	Paused        bool
-	Ord           int16
-	Generation    int16
-	State         int16
-	ShardTotal    *int32
-	ReadyAt       *time.Time
-	FinishedAt    *time.Time
-	Ready         int32
-	Flight        int32
-	Dead          int32
-	Parked        int32
+	RunID          uuid.UUID
+	Namespace      string
+	VersionID      int32
+	RunState       int16
+	RunFinishedAt  *time.Time
+	Paused         bool
+	Ord            int16
+	Generation     int16
+	State          int16
+	ShardTotal     *int32
+	ReadyAt        *time.Time
+	FinishedAt     *time.Time
+	Ready          int32
+	Flight         int32
+	Dead           int32
+	UpstreamFailed int32
+	Parked         int32
 }
 
 // Every stage of the watched runs and where its indices stand, with the state of its run, as of one snapshot. A run that does not
@@ -120,6 +121,7 @@ func (q *Queries) LiveStages(ctx context.Context, runIds []uuid.UUID) ([]LiveSta
 			&i.Ready,
 			&i.Flight,
 			&i.Dead,
+			&i.UpstreamFailed,
 			&i.Parked,
 		); err != nil {
 			return nil, err

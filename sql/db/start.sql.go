@@ -440,6 +440,9 @@ SELECT s.ord, s.generation, s.state, s.shard_total, s.ready_at, s.finished_at, s
                    AND p.reason IN (1, 5, 6, 8, 9)), 0)::int AS dead,
        coalesce((SELECT sum(p.n) FROM ax.parked p
                  WHERE p.run_id = s.run_id AND p.ord = s.ord AND p.generation = s.generation AND p.kind = 0
+                   AND p.reason = 5), 0)::int AS upstream_failed,
+       coalesce((SELECT sum(p.n) FROM ax.parked p
+                 WHERE p.run_id = s.run_id AND p.ord = s.ord AND p.generation = s.generation AND p.kind = 0
                    AND p.reason NOT IN (1, 5, 6, 8, 9)), 0)::int AS parked
 FROM ax.stage s
 WHERE s.run_id = $1
@@ -447,21 +450,22 @@ ORDER BY s.ord
 `
 
 type ProgressRow struct {
-	Ord        int16
-	Generation int16
-	State      int16
-	ShardTotal *int32
-	ReadyAt    *time.Time
-	FinishedAt *time.Time
-	Reason     *string
-	Succeeded  int32
-	Failed     int32
-	Skipped    int32
-	Cancelled  int32
-	Ready      int32
-	Flight     int32
-	Dead       int32
-	Parked     int32
+	Ord            int16
+	Generation     int16
+	State          int16
+	ShardTotal     *int32
+	ReadyAt        *time.Time
+	FinishedAt     *time.Time
+	Reason         *string
+	Succeeded      int32
+	Failed         int32
+	Skipped        int32
+	Cancelled      int32
+	Ready          int32
+	Flight         int32
+	Dead           int32
+	UpstreamFailed int32
+	Parked         int32
 }
 
 // Every stage of a run and where its indices stand; succeeded is what is in none of the three tables.
@@ -489,6 +493,7 @@ func (q *Queries) Progress(ctx context.Context, runID uuid.UUID) ([]ProgressRow,
 			&i.Ready,
 			&i.Flight,
 			&i.Dead,
+			&i.UpstreamFailed,
 			&i.Parked,
 		); err != nil {
 			return nil, err

@@ -15,14 +15,14 @@ WITH r AS MATERIALIZED (
     SELECT run_id, ord, generation, sum((SELECT sum(upper(i) - lower(i)) FROM unnest(todo) AS i)) AS n FROM ax.flight
     WHERE run_id = ANY(@run_ids::uuid[]) AND kind = 0 GROUP BY 1, 2, 3
 ), parked AS (
-    SELECT run_id, ord, generation, sum(n) FILTER (WHERE reason IN (1, 5, 6, 8, 9)) AS dead,
+    SELECT run_id, ord, generation, sum(n) FILTER (WHERE reason IN (1, 5, 6, 8, 9)) AS dead, sum(n) FILTER (WHERE reason = 5) AS upstream,
            sum(n) FILTER (WHERE reason NOT IN (1, 5, 6, 8, 9)) AS other
     FROM ax.parked
     WHERE run_id = ANY(@run_ids::uuid[]) AND kind = 0 GROUP BY 1, 2, 3
 )
 SELECT s.run_id, r.namespace, r.version_id, r.state AS run_state, r.finished_at AS run_finished_at, r.paused, s.ord, s.generation,
        s.state, s.shard_total, s.ready_at, s.finished_at, coalesce(ready.n, 0)::int AS ready, coalesce(flight.n, 0)::int AS flight,
-       coalesce(parked.dead, 0)::int AS dead, coalesce(parked.other, 0)::int AS parked
+       coalesce(parked.dead, 0)::int AS dead, coalesce(parked.upstream, 0)::int AS upstream_failed, coalesce(parked.other, 0)::int AS parked
 FROM r
 JOIN ax.stage s ON s.run_id = r.run_id AND s.run_id = ANY(@run_ids::uuid[])
 LEFT JOIN ready ON ready.run_id = s.run_id AND ready.ord = s.ord AND ready.generation = s.generation

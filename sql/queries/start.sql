@@ -135,6 +135,9 @@ SELECT s.ord, s.generation, s.state, s.shard_total, s.ready_at, s.finished_at, s
                    AND p.reason IN (1, 5, 6, 8, 9)), 0)::int AS dead,
        coalesce((SELECT sum(p.n) FROM ax.parked p
                  WHERE p.run_id = s.run_id AND p.ord = s.ord AND p.generation = s.generation AND p.kind = 0
+                   AND p.reason = 5), 0)::int AS upstream_failed,
+       coalesce((SELECT sum(p.n) FROM ax.parked p
+                 WHERE p.run_id = s.run_id AND p.ord = s.ord AND p.generation = s.generation AND p.kind = 0
                    AND p.reason NOT IN (1, 5, 6, 8, 9)), 0)::int AS parked
 FROM ax.stage s
 WHERE s.run_id = @run_id

@@ -1901,6 +1901,8 @@ export interface components {
             in_flight: number;
             /** @description Failed for good */
             dead: number;
+            /** @description Of the dead: they never ran, because the shards that they follow have failed, and are no dead letters */
+            upstream_failed?: number;
             /** @description Waits, or was skipped or cancelled */
             parked: number;
             tolerated?: number;
@@ -2654,6 +2656,7 @@ export interface components {
             ready?: number;
             in_flight?: number;
             dead?: number;
+            upstream_failed?: number;
             parked?: number;
             /** Format: date-time */
             ready_at?: string;

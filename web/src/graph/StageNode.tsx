@@ -4,7 +4,7 @@ import type { Schemas } from "../api/client";
 import { count, duration, rate, short } from "../ui/format";
 import { StateBar } from "../ui/StateBar";
 import { StateMark } from "../ui/StateMark";
-import { stageParts, toneOf } from "../ui/states";
+import { lettersOf, stageParts, toneOf } from "../ui/states";
 import { Elapsed, Time } from "../ui/Time";
 import { SpotlightContext } from "./context";
 import type { Facts } from "./facts";
@@ -74,7 +74,7 @@ function Sharded({ status, facts, spec }: Parts) {
       <StateBar parts={stageParts(status)} />
       <span className={css["line"]}>
         <span className={css["numbers"]}>{known ? `${count(status.succeeded)} / ${count(status.total)}` : status.state === "planning" ? "planning its shards" : "shards not known yet"}</span>
-        {status.dead > 0 && <span className={css["bad"]}>{short(status.dead)} dead</span>}
+        {lettersOf(status) > 0 && <span className={css["bad"]}>{short(lettersOf(status))} dead</span>}
         {facts?.rate !== undefined && facts.rate > 0 && <span className={css["numbers"]}>{rate(facts.rate)}</span>}
       </span>
       <span className={css["line"]}>

@@ -1,6 +1,6 @@
 import type { Schemas } from "../api/client";
 import { count, plural } from "../ui/format";
-import { wordOf } from "../ui/states";
+import { lettersOf, wordOf } from "../ui/states";
 import type { Facts } from "./facts";
 
 type Spec = Pick<Schemas["GraphStage"], "name" | "kind" | "child" | "teardown_of" | "conditional">;
@@ -11,7 +11,7 @@ export function nodeName(spec: Spec, status?: Status, facts?: Facts): string {
   if (!status) return `${spec.name}: ${kindWords(spec).join(", ")}`;
   const parts = [wordOf(status.state)];
   if (spec.kind === "sharded" && status.total >= 0) parts.push(`${count(status.succeeded)} of ${plural(status.total, "shard")}`);
-  if (spec.kind === "sharded" && status.dead > 0) parts.push(`${count(status.dead)} dead`);
+  if (spec.kind === "sharded" && lettersOf(status) > 0) parts.push(`${count(lettersOf(status))} dead`);
   if (facts?.retrying) parts.push(`${count(facts.retrying)} backing off`);
   if (facts?.held) parts.push(facts.held);
   return `${spec.name}: ${parts.join(", ")}`;

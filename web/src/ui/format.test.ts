@@ -30,5 +30,5 @@ test("small things", () => {
 });
 
 test.each([
-  ["all stages have ended", "All stages have ended."], ["train: no worker can run it", "train: no worker can run it."], ["load/17: it failed!", "load/17: it failed!"], ["", ""], ["why …", "Why …"],
+  ["all stages have ended", "All stages have ended."], ["train: no worker can run it", "train: no worker can run it."], ["load/17: it failed!", "load/17: it failed!"], ["waiting: for a", "Waiting: for a."], ["", ""], ["why …", "Why …"],
 ])("%s as a sentence", (text, want) => expect(sentence(text)).toBe(want));

@@ -75,6 +75,6 @@ const pad = (n: number): string => String(n).padStart(2, "0");
 
 /** What the API writes to follow a name, as a sentence of its own. A name at its beginning, with a colon, stays as it is written. */
 export function sentence(text: string): string {
-  const begun = /^[\w./-]+: /.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
+  const begun = /^(?!waiting: )[\w./-]+: /.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?…]$/.test(text) || text === "" ? begun : `${begun}.`;
 }

@@ -49,16 +49,21 @@ export const wordOf = (state: AnyState): string => words[state] ?? state;
 /** The order of tones in bars and legends: what is done, what goes on, what waits, what failed. */
 export const toneOrder: readonly Tone[] = ["succeeded", "running", "retrying", "queued", "waiting", "paused", "cancelled", "skipped", "failed"];
 
+/** How many shards of a stage are dead letters: those that failed for good by themselves. */
+export const lettersOf = (s: Pick<Schemas["StageStatus"], "dead" | "upstream_failed">): number => s.dead - (s.upstream_failed ?? 0);
+
 /** The parts of a stage's bar: shards by tone. A stage whose shards are not known yet has none. */
-export function stageParts(s: Pick<Schemas["StageStatus"], "total" | "succeeded" | "ready" | "in_flight" | "dead" | "parked" | "state">): Part[] {
+export function stageParts(s: Pick<Schemas["StageStatus"], "total" | "succeeded" | "ready" | "in_flight" | "dead" | "upstream_failed" | "parked" | "state">): Part[] {
   const parked: Tone = s.state === "cancelled" || s.state === "cancelling" ? "cancelled" : s.state === "skipped" || s.state === "upstream_failed" || s.state === "succeeded" ? "skipped" : "waiting";
+  const upstream = s.upstream_failed ?? 0;
   const known = s.succeeded + s.in_flight + s.ready + s.dead + s.parked;
   const parts: Part[] = [
     { tone: "succeeded", count: s.succeeded },
     { tone: "running", count: s.in_flight },
     { tone: "queued", count: s.ready },
-    { tone: parked, count: s.parked + Math.max(0, s.total - known) },
-    { tone: "failed", count: s.dead },
+    { tone: parked, count: s.parked + Math.max(0, s.total - known) + (parked === "skipped" ? upstream : 0) },
+    { tone: "skipped", count: parked === "skipped" ? 0 : upstream, label: "upstream failed" },
+    { tone: "failed", count: lettersOf(s) },
   ];
   return parts.filter((p) => p.count > 0);
 }

@@ -17,8 +17,8 @@ const stageColumns: Column<Schemas["GraphStage"]>[] = [
   { id: "rule", head: "Trigger rule", width: "1fr", min: 110, cell: (s) => <code>{s.rule}</code> },
   { id: "queue", head: "Queue", width: "1fr", min: 80, cell: (s) => s.queue ?? <span className={css["muted"]}>the run’s</span> },
   { id: "level", head: "Level", width: 64, cell: (s) => s.level ?? <span className={css["muted"]}>–</span> },
-  { id: "retry", head: "Retry", width: "2fr", min: 120, cell: (s) => <span title={retryText(s.retry)}>{retryText(s.retry)}</span> },
-  { id: "timeout", head: "Time-outs", width: "1fr", min: 110, cell: (s) => <span title={timeoutText(s.timeout)}>{timeoutText(s.timeout)}</span> },
+  { id: "retry", head: "Retry", width: "3fr", min: 150, cell: (s) => <span title={retryText(s.retry)}>{retryText(s.retry)}</span> },
+  { id: "timeout", head: "Time-outs", width: "2fr", min: 150, cell: (s) => <span title={timeoutText(s.timeout)}>{timeoutText(s.timeout)}</span> },
   {
     id: "traits",
     head: "Also",

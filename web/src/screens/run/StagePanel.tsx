@@ -13,7 +13,7 @@ import { Icon } from "../../ui/Icon";
 import { Menu } from "../../ui/Menu";
 import { StateBar } from "../../ui/StateBar";
 import { StateMark } from "../../ui/StateMark";
-import { stageParts } from "../../ui/states";
+import { lettersOf, stageParts } from "../../ui/states";
 import { Elapsed, Time } from "../../ui/Time";
 import { WhyLink } from "../../why/WhyLink";
 import css from "./StagePanel.module.css";
@@ -191,8 +191,9 @@ function Counts({ run, status: s }: { run: string; status: Schemas["StageStatus"
     { name: "succeeded", n: s.succeeded, state: "succeeded" },
     { name: "in flight", n: s.in_flight, state: "in_flight" },
     { name: "ready", n: s.ready, state: "ready,delayed,retrying" },
-    { name: "parked", n: s.parked, state: "waiting,aligned,child,skipped,cancelled,upstream_failed" },
-    { name: "dead", n: s.dead, state: "dead,expired" },
+    { name: "parked", n: s.parked, state: "waiting,aligned,child,skipped,cancelled" },
+    { name: "upstream failed", n: s.upstream_failed ?? 0, state: "upstream_failed" },
+    { name: "dead", n: lettersOf(s), state: "dead,expired" },
   ].filter((c) => c.n > 0);
   return (
     <p className={css["counts"]}>

@@ -1,5 +1,5 @@
 import type { Schemas } from "../../api/client";
-import { stageParts, type Part, type Tone } from "../../ui/states";
+import { lettersOf, stageParts, type Part, type Tone } from "../../ui/states";
 
 /** A run's stages together. */
 export interface Totals {
@@ -33,7 +33,7 @@ export function totalsOf(stages: readonly Schemas["StageStatus"][]): Totals {
     }
     out.total += total;
     out.done += s.succeeded;
-    out.dead += s.dead;
+    out.dead += lettersOf(s);
     for (const p of stageParts({ ...s, total })) sums.set(p.tone, (sums.get(p.tone) ?? 0) + p.count);
   }
   out.parts = [...sums].map(([tone, count]) => ({ tone, count, ...(tone === "failed" ? { label: "dead" } : {}) }));

@@ -3,7 +3,7 @@ import type { Schemas } from "../../api/client";
 import { count, duration, percent, rate } from "../../ui/format";
 import { useNow } from "../../ui/now";
 import { StateBar } from "../../ui/StateBar";
-import { stageParts } from "../../ui/states";
+import { lettersOf, stageParts } from "../../ui/states";
 import { Elapsed, Time } from "../../ui/Time";
 import { paceOf, sampled, type Sample } from "./pace";
 import css from "./Facts.module.css";
@@ -40,7 +40,7 @@ export function Facts({ status, detail, failures, onFailures }: { status: Schema
       {sharded && <Fact name="p50 · p95 · p99" value={d && d.samples > 0 ? [d.p50_s, d.p95_s, d.p99_s].map((s) => (s === undefined ? "–" : duration(s))).join(" · ") : "–"} note={d?.max_s === undefined ? "" : `longest ${duration(d.max_s)}`} />}
       <Fact name="In flight" value={count(status.in_flight)} />
       <Fact name="Retries" value={retries === undefined ? "–" : `${count(retries)}${failures?.partial ? "+" : ""}`} />
-      <Fact name="Dead letters" value={status.dead > 0 ? <button type="button" onClick={onFailures}>{count(status.dead)}</button> : "0"} note={status.tolerated ? `${count(status.tolerated)} tolerated` : ""} />
+      <Fact name="Dead letters" value={lettersOf(status) > 0 ? <button type="button" onClick={onFailures}>{count(lettersOf(status))}</button> : "0"} note={status.tolerated ? `${count(status.tolerated)} tolerated` : ""} />
     </dl>
   );
 }

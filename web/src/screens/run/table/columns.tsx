@@ -3,7 +3,7 @@ import type { Column } from "../../../ui/DataTable";
 import { count, duration, rate } from "../../../ui/format";
 import { StateBar } from "../../../ui/StateBar";
 import { StateMark } from "../../../ui/StateMark";
-import { stageParts } from "../../../ui/states";
+import { lettersOf, stageParts } from "../../../ui/states";
 import { Time } from "../../../ui/Time";
 import { DurationCell } from "./DurationCell";
 import css from "./StageTable.module.css";
@@ -60,7 +60,7 @@ export function stageColumns(run: string, sort: Sort | undefined, onSort: (by: S
       ...sorted("part"),
       cell: (r) => <PartCell row={r} />,
     },
-    { id: "dead", head: "Dead", width: 62, align: "right", title: "Failed for good", ...sorted("dead"), cell: (r) => shards("dead,expired", r, r.status.dead) },
+    { id: "dead", head: "Dead", width: 62, align: "right", title: "Failed for good", ...sorted("dead"), cell: (r) => shards("dead,expired", r, lettersOf(r.status)) },
     { id: "retries", head: "Retries", width: 72, align: "right", title: "Attempts beyond the first of each shard", ...sorted("retries"), cell: (r) => (r.retries === undefined ? <span className={css["none"]}>–</span> : quiet(r.retries)) },
     { id: "flight", head: "In flight", width: 76, align: "right", title: "With a worker", ...sorted("flight"), cell: (r) => shards("in_flight", r, r.status.in_flight) },
     { id: "ready", head: "Ready", width: 66, align: "right", title: "Wait for a worker", ...sorted("ready"), cell: (r) => shards("ready", r, r.status.ready) },

@@ -1,6 +1,7 @@
 import type { Schemas } from "../../../api/client";
 import type { Part } from "../criticalpath";
 import { ms } from "../runparts";
+import { lettersOf } from "../../../ui/states";
 
 /** A stage as the table shows it. Times are in ms. */
 export interface StageRow {
@@ -97,7 +98,7 @@ const value: Record<SortBy, (r: StageRow) => number | string | undefined> = {
   done: (r) => (r.status.total > 0 ? r.status.succeeded / r.status.total : undefined),
   ready: (r) => r.status.ready,
   flight: (r) => r.status.in_flight,
-  dead: (r) => r.status.dead,
+  dead: (r) => lettersOf(r.status),
   parked: (r) => r.status.parked,
   retries: (r) => r.retries,
   rate: (r) => r.rate,
