@@ -52,7 +52,7 @@ func stageStatus(s control.StageProgress) gen.StageStatus {
 	return gen.StageStatus{Name: s.Name, Kind: stageKind(s.Kind), State: stageState(s.State), Generation: s.Generation, Total: s.Total,
 		Succeeded: s.Succeeded, Ready: s.Ready, InFlight: s.InFlight, Dead: s.Dead, Parked: s.Parked, Tolerated: opt(s.Tolerated),
 		UpstreamFailed: opt(s.UpstreamFailed),
-		ReadyAt: s.ReadyAt, FinishedAt: s.FinishedAt, Reason: opt(s.Reason)}
+		ReadyAt:        s.ReadyAt, FinishedAt: s.FinishedAt, Reason: opt(s.Reason)}
 }
 
 // failureOf is an attempt's error; nil where there is none.
