@@ -21,6 +21,7 @@ test.each([
 
 test("small things", () => {
   expect(rate(0.02)).toBe("0.02/s");
+  expect([0.005, 0.01, 0.015, 0.0625, 0.1, 0.5, 0.0004].map(rate)).toEqual(["0.005/s", "0.01/s", "0.015/s", "0.063/s", "0.10/s", "0.50/s", "<0.001/s"]);
   expect(rate(1234)).toBe("1.23k/s");
   expect(bytes(1023)).toBe("1023 B");
   expect(bytes(1536)).toBe("1.5 KiB");

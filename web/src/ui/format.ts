@@ -48,6 +48,9 @@ export function duration(seconds: number): string {
 /** Things a second: 0.02/s, 8.7/s, 1.2k/s. */
 export function rate(perSecond: number): string {
   if (!Number.isFinite(perSecond)) return "–";
+  if (perSecond > 0 && perSecond < 0.001) return "<0.001/s";
+  // Two digits that tell something: the steps of an axis must differ.
+  if (perSecond > 0 && perSecond < 0.0995) return `${Number(perSecond.toPrecision(2))}/s`;
   if (perSecond > 0 && perSecond < 0.995) return `${perSecond.toFixed(2)}/s`;
   return `${short(perSecond)}/s`;
 }

@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import type { Schemas } from "../../api/client";
 import { usePoll } from "../../api/live/useLive";
 import { Failure, Loading } from "../../ui/Notice";
 import { Page, Panel } from "../../ui/Page";
@@ -57,7 +58,7 @@ export default function OverviewScreen(): React.ReactNode {
               <Throughput overview={data} />
             </Panel>
             <Panel title="Backlog" flush>
-              {data ? <Backlog queues={data.queues} /> : <Loading what="the backlog" lines={4} />}
+              {data ? <Backlog queues={backlogOf(data)} /> : <Loading what="the backlog" lines={4} />}
             </Panel>
           </div>
           <div className={css["column"]}>
@@ -71,3 +72,6 @@ export default function OverviewScreen(): React.ReactNode {
     </Page>
   );
 }
+
+/** The queues that hold something; undefined for who may not see them. A list without any is left out of the answer, and so are the workers for who may not see those. */
+const backlogOf = (data: Schemas["Overview"]): readonly Schemas["QueueBacklog"][] | undefined => data.queues ?? (data.workers ? [] : undefined);

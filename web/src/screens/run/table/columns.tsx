@@ -36,7 +36,7 @@ export function stageColumns(run: string, sort: Sort | undefined, onSort: (by: S
         </Link>
       ),
     },
-    { id: "state", head: "State", width: 122, ...sorted("state"), cell: (r) => <StateMark state={r.status.state} /> },
+    { id: "state", head: "State", width: 146, ...sorted("state"), cell: (r) => <StateMark state={r.status.state} /> },
     {
       id: "done",
       head: "Done",
