@@ -56,8 +56,8 @@ function Column({ t, selected, onSelect, generations }: { t: Try; selected: bool
         <StateMark state={a.outcome} />
       </Head>
       <dl>
-        {t.between !== undefined && <Fact name="Waited before" value={duration(t.between / 1000)} />}
-        <Fact name="Queued" value={duration(t.queued / 1000)} />
+        {/* What is kept of an ended attempt does not tell until when it backed off. */}
+        {t.between === undefined ? <Fact name="Queued" value={duration(t.queued / 1000)} /> : <Fact name="Backed off, queued" value={duration((t.between + t.queued) / 1000)} />}
         <Fact name="Ran" value={duration(t.ran / 1000)} />
         <Fact name="Began" value={<Time at={a.started_at} />} />
         <Fact name="Ended" value={<Time at={a.finished_at} />} />
