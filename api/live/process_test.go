@@ -113,7 +113,7 @@ func (s *system) state(id uuid.UUID) string {
 	for _, x := range p.Stages {
 		state := gen.StageState(x.State.String())
 		r.Stages[x.Name] = gen.LiveStage{State: &state, Generation: &x.Generation, Total: &x.Total, Succeeded: &x.Succeeded, Ready: &x.Ready,
-			InFlight: &x.InFlight, Dead: &x.Dead, Parked: &x.Parked, ReadyAt: x.ReadyAt, FinishedAt: x.FinishedAt}
+			InFlight: &x.InFlight, Dead: &x.Dead, Parked: &x.Parked, UpstreamFailed: &x.UpstreamFailed, ReadyAt: x.ReadyAt, FinishedAt: x.FinishedAt}
 	}
 	text, err := json.Marshal(r)
 	if err != nil {
