@@ -7,5 +7,5 @@ const dialog = part<React.ComponentProps<typeof ActDialog>>(async () => ({ defau
 /** Shows the dialog of the act that `act` has opened. The frame has one. */
 export function ActHost() {
   const open = useOpenAct();
-  return <Later key={open?.id} of={dialog} props={open && { ...open.request, onClose: closeAct }} wanted={open !== undefined} />;
+  return <Later key={open?.id} of={dialog} props={open && { ...open.request, onClose: closeAct }} wanted={open && "now"} />;
 }

@@ -54,7 +54,7 @@ export function Shell() {
       <ActHost />
       <WhyHost />
       <ShellDialogs />
-      <Later of={toaster} props={none} wanted={false} />
+      <Later of={toaster} props={none} wanted={undefined} />
     </div>
   );
 }

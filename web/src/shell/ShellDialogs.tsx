@@ -12,9 +12,9 @@ export function ShellDialogs() {
   const open = useShellDialog();
   return (
     <>
-      <Later of={palette} props={open === "palette" ? props : undefined} wanted={open === "palette"} />
-      <Later of={shortcuts} props={open === "shortcuts" ? props : undefined} wanted={open === "shortcuts"} />
-      <Later of={zone} props={open === "zone" ? props : undefined} wanted={open === "zone"} />
+      <Later of={palette} props={open === "palette" ? props : undefined} wanted={open === "palette" ? "now" : undefined} />
+      <Later of={shortcuts} props={open === "shortcuts" ? props : undefined} wanted={open === "shortcuts" ? "now" : undefined} />
+      <Later of={zone} props={open === "zone" ? props : undefined} wanted={open === "zone" ? "now" : undefined} />
     </>
   );
 }

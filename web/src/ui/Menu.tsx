@@ -48,5 +48,5 @@ export function Menu(props: MenuProps) {
       <Icon name="down" size={12} />
     </Button>
   );
-  return <Later of={box} props={{ ...props, wanted }} wanted={wanted !== undefined} fallback={plain} />;
+  return <Later of={box} props={{ ...props, wanted }} wanted={wanted === "open" ? "now" : wanted && "soon"} fallback={plain} />;
 }

@@ -7,5 +7,5 @@ const none = {};
 /** The place of the drawer in the frame: `?why=` opens it. */
 export function WhyHost() {
   const { why } = useSearch({ strict: false });
-  return <Later of={drawer} props={why === undefined ? undefined : none} wanted={why !== undefined} />;
+  return <Later of={drawer} props={why === undefined ? undefined : none} wanted={why === undefined ? undefined : "now"} />;
 }
