@@ -43,10 +43,9 @@ journeys: ## Drive the page in a browser, against the real program
 	scripts/page journeys
 
 .PHONY: lint
-lint: ## Check format, vet, linters, generated files and go.mod
+lint: ## Check format, linters (vet among them), generated files, go.mod and the page
 	@stale=$$(gofmt -l $(SOURCES)); \
 	  if [ -n "$$stale" ]; then echo "not formatted (run make fmt):"; echo "$$stale"; exit 1; fi
-	go vet ./...
 	"$(GOLANGCI_LINT)" run ./...
 	"$(SQLC)" diff
 	scripts/generate-api -diff
