@@ -82,21 +82,31 @@ func makeDir(dir string, who *owner) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil { //nolint:gosec // only the last folder is private
 		return fmt.Errorf("making the folder for PostgreSQL's data: %w: choose another folder or give the permission", err)
 	}
-	err := os.Mkdir(dir, 0o700)
-	if errors.Is(err, fs.ErrExist) {
-		info, err := os.Stat(dir)
-		if err != nil {
-			return fmt.Errorf("looking at PostgreSQL's folder: %w", err)
-		}
-		if !info.IsDir() {
-			return fmt.Errorf("PostgreSQL's folder %s is no folder: choose another one", dir)
-		}
+	info, err := os.Stat(dir)
+	switch {
+	case err == nil && !info.IsDir():
+		return fmt.Errorf("PostgreSQL's folder %s is no folder: choose another one", dir)
+	case err == nil:
 		return nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("looking at PostgreSQL's folder: %w", err)
 	}
+	// It gets its name when it has its owner: whoever starts at the same time must not find it closed.
+	fresh, err := os.MkdirTemp(filepath.Dir(dir), ".ax-pg-new-")
 	if err != nil {
 		return fmt.Errorf("making PostgreSQL's folder: %w: choose another folder or give the permission", err)
 	}
-	return who.give(dir)
+	if err = who.give(fresh); err == nil {
+		err = os.Rename(fresh, dir)
+	}
+	if err == nil {
+		return nil
+	}
+	_ = os.Remove(fresh)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return fmt.Errorf("making PostgreSQL's folder: %w: choose another folder or give the permission", err)
 }
 
 // flock takes a lock on f, asking again until ctx ends; the kernel drops it when the process dies.
