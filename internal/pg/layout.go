@@ -89,7 +89,7 @@ func makeDir(dir string, who *owner) error {
 	case err == nil:
 		return nil
 	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("looking at PostgreSQL's folder: %w", err)
+		return fmt.Errorf("looking at PostgreSQL's folder: %w: choose another folder or give the permission", err)
 	}
 	// It gets its name when it has its owner: whoever starts at the same time must not find it closed.
 	fresh, err := os.MkdirTemp(filepath.Dir(dir), ".ax-pg-new-")
