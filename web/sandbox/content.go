@@ -116,7 +116,6 @@ func (c *content) make(ctx context.Context, size string) error {
 	return c.afterwards(ctx)
 }
 
-// stands tells whether the database has content from before: one that -data kept.
 // stands tells whether there is content from before: one that -data kept.
 func (c *content) stands(ctx context.Context) (bool, error) {
 	res, err := c.api.ListRunsWithResponse(ctx, &gen.ListRunsParams{Limit: ptr(1)})

@@ -262,8 +262,8 @@ func (b *Board) begin(f *flight, left int) {
 	f.begun = begun
 }
 
-// Handed notes when a grant was handed out, which is later than the Round that granted it: what begins to run at once starts then. Without it a hand-out that took long would count as early as a swift one, and the windows
-// after it would open too soon.
+// Handed notes when a grant was handed out, which is later than the Round that granted it: what begins to run at once starts then.
+// Without it a hand-out that took long would count as early as a swift one, and the windows after it would open too soon.
 func (b *Board) Handed(id uuid.UUID, at time.Time) {
 	f := b.flights[id]
 	if f == nil || at.UnixNano() <= f.since {

@@ -74,7 +74,8 @@ export const shortId = (id: string): string => (id.length > 13 ? `${id.slice(0, 
 /** "1 run", "2 runs". */
 export const plural = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`;
 
-const pad = (n: number): string => String(n).padStart(2, "0");
+/** A number with two digits at least: 07. */
+export const pad = (n: number): string => String(n).padStart(2, "0");
 
 /** What the API writes to follow a name, as a sentence of its own. A name at its beginning, with a colon, stays as it is written. */
 export function sentence(text: string): string {

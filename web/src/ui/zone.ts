@@ -1,4 +1,5 @@
 import { createContext } from "react";
+import { pad } from "./format";
 
 /** How times are shown: in UTC, in the browser's zone, or in a named one such as `Europe/Berlin`. */
 export type Zone = "utc" | "local" | (string & {});
@@ -12,8 +13,6 @@ export const ZoneContext = createContext<{ zone: Zone; setZone: (zone: Zone) => 
 /** A time as a clock on the wall shows it, each part with all its digits, and the offset: `UTC`, `GMT+5:30`. */
 type Wall = { year: string; month: string; day: string; hour: string; minute: string; second: string; offset: string };
 
-const two = (n: number): string => String(n).padStart(2, "0");
-
 /** What `Date` knows by itself: the first use of Intl takes tens of milliseconds, which the first screen should not wait for. */
 function plain(at: Date, utc: boolean): Wall {
   const shifted = utc ? at : new Date(at.getTime() - at.getTimezoneOffset() * 60_000);
@@ -21,12 +20,12 @@ function plain(at: Date, utc: boolean): Wall {
   const rest = Math.abs(minutes) % 60;
   return {
     year: String(shifted.getUTCFullYear()),
-    month: two(shifted.getUTCMonth() + 1),
-    day: two(shifted.getUTCDate()),
-    hour: two(shifted.getUTCHours()),
-    minute: two(shifted.getUTCMinutes()),
-    second: two(shifted.getUTCSeconds()),
-    offset: minutes === 0 ? "UTC" : `GMT${minutes < 0 ? "-" : "+"}${Math.floor(Math.abs(minutes) / 60)}${rest === 0 ? "" : `:${two(rest)}`}`,
+    month: pad(shifted.getUTCMonth() + 1),
+    day: pad(shifted.getUTCDate()),
+    hour: pad(shifted.getUTCHours()),
+    minute: pad(shifted.getUTCMinutes()),
+    second: pad(shifted.getUTCSeconds()),
+    offset: minutes === 0 ? "UTC" : `GMT${minutes < 0 ? "-" : "+"}${Math.floor(Math.abs(minutes) / 60)}${rest === 0 ? "" : `:${pad(rest)}`}`,
   };
 }
 

@@ -13,7 +13,7 @@ export const beginning = (text: string): string => (text.length <= longest ? tex
 export function Said({ text, large = false }: { text: string; large?: boolean }) {
   const [whole, setWhole] = useState(false);
   const all = sentence(text);
-  const long = text.length > longest;
+  const long = all.length > longest;
   return (
     <p className={css[large ? "sentence" : "said"]} data-long={(long && whole) || undefined}>
       {whole ? all : beginning(all)}
