@@ -50,7 +50,11 @@ func (l *Loop) round(ctx context.Context) (full bool, err error) {
 			again = append(again, g.Span)
 			continue
 		}
-		l.board.Handed(g.Flight, earlier(row.DispatchedAt, latest))
+		at := row.DispatchedAt
+		if at.After(latest) {
+			at = latest
+		}
+		l.board.Handed(g.Flight, at)
 		if !l.board.HasSpan(g.Span) {
 			l.forget(g.Span)
 		}
@@ -71,13 +75,6 @@ func (l *Loop) round(ctx context.Context) (full bool, err error) {
 
 // stepless is more than the dispatcher's time lies behind the database's, unless the database's clock has stepped.
 const stepless = 50 * time.Millisecond
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
 
 func (l *Loop) cut(ctx context.Context, grants []board.Grant) ([]db.CutSpansRow, error) {
 	n := len(grants)
