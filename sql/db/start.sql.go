@@ -435,16 +435,14 @@ SELECT s.ord, s.generation, s.state, s.shard_total, s.ready_at, s.finished_at, s
                  WHERE r.run_id = s.run_id AND r.ord = s.ord AND r.generation = s.generation AND r.kind = 0), 0)::int AS ready,
        coalesce((SELECT sum((SELECT sum(upper(x) - lower(x)) FROM unnest(f.todo) AS x)) FROM ax.flight f
                  WHERE f.run_id = s.run_id AND f.ord = s.ord AND f.generation = s.generation AND f.kind = 0), 0)::int AS flight,
-       coalesce((SELECT sum(p.n) FROM ax.parked p
-                 WHERE p.run_id = s.run_id AND p.ord = s.ord AND p.generation = s.generation AND p.kind = 0
-                   AND p.reason IN (1, 5, 6, 8, 9)), 0)::int AS dead,
-       coalesce((SELECT sum(p.n) FROM ax.parked p
-                 WHERE p.run_id = s.run_id AND p.ord = s.ord AND p.generation = s.generation AND p.kind = 0
-                   AND p.reason = 5), 0)::int AS upstream_failed,
-       coalesce((SELECT sum(p.n) FROM ax.parked p
-                 WHERE p.run_id = s.run_id AND p.ord = s.ord AND p.generation = s.generation AND p.kind = 0
-                   AND p.reason NOT IN (1, 5, 6, 8, 9)), 0)::int AS parked
+       coalesce(parked.dead, 0)::int AS dead, coalesce(parked.upstream, 0)::int AS upstream_failed, coalesce(parked.other, 0)::int AS parked
 FROM ax.stage s
+CROSS JOIN LATERAL (
+    SELECT sum(p.n) FILTER (WHERE p.reason IN (1, 5, 6, 8, 9)) AS dead, sum(p.n) FILTER (WHERE p.reason = 5) AS upstream,
+           sum(p.n) FILTER (WHERE p.reason NOT IN (1, 5, 6, 8, 9)) AS other
+    FROM ax.parked p
+    WHERE p.run_id = s.run_id AND p.ord = s.ord AND p.generation = s.generation AND p.kind = 0
+) parked
 WHERE s.run_id = $1
 ORDER BY s.ord
 `
