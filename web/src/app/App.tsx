@@ -9,7 +9,7 @@ import { router } from "./routes";
 
 /** The page with all that its parts share: the cache of answers, the stream, the zone, and the router. */
 export function App({ cache }: { cache: QueryClient }) {
-  useEffect(() => router.subscribe("onBeforeLoad", ({ toLocation }) => askAhead(cache, toLocation.pathname, toLocation.searchStr)), [cache]);
+  useEffect(() => router.subscribe("onBeforeLoad", ({ toLocation, pathChanged }) => pathChanged && askAhead(cache, toLocation.pathname, toLocation.searchStr)), [cache]);
   const [live] = useState(() => new Connection());
   return (
     <QueryClientProvider client={cache}>
