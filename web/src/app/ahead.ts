@@ -5,7 +5,7 @@ import { packedQuery } from "../screens/stage/usePacked";
 import { explainQuery } from "../why/query";
 
 /** The addresses of a run, of its stages and of their shards. */
-const run = /^\/runs\/(?<run>[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})(?<below>\/stages\/(?<stage>[^/]+)(?<shard>\/.*)?|\/.*)?$/;
+const run = /^\/runs\/(?<run>[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})(?<below>\/stages\/(?<stage>[\w.-]+)(?<shard>\/.*)?|\/.*)?$/;
 
 /**
  * Asks for what the screen at an address asks for first, while its code is on its way. Nobody waits for it here: the screen finds the
@@ -22,7 +22,7 @@ async function askRun(cache: QueryClient, id: string, whole: boolean, stage: str
     void cache.prefetchQuery(explainQuery({ run: id }));
     void cache.prefetchQuery(usualQuery(id));
   }
-  if (stage !== undefined) void cache.prefetchQuery(packedQuery(id, decodeURIComponent(stage)));
+  if (stage !== undefined) void cache.prefetchQuery(packedQuery(id, stage));
   await cache.prefetchQuery(runQuery(id));
   const detail = cache.getQueryData(runQuery(id).queryKey);
   if (detail) await cache.prefetchQuery(flowQuery(detail.run.flow, detail.run.version));
